@@ -247,7 +247,31 @@ class HouseRecords:
     async def fleet(self) -> Fleet:
         """Return every wheel. Wheels that need a person come in the order of their most important need."""
         rows = await self._database.rows(_FLEET)
-        tiles = [self._tile(row) for row in rows[:WHEELS_MAX]]
+        tiles: list[WheelTile] = []
+        for row in rows[:WHEELS_MAX]:
+            body = _body(row["payload"])
+            state, number = text_of(body.get("state")), body.get("last_number")
+            failing, seen_s = sensors_of(body.get("failing")), row["seen_s"]
+            is_silent = not row["is_held"] or seen_s is None or (state not in QUIET and seen_s > self._silent_after_s)
+            has = {"alarm": row["open"] > 0, "failing": failing, "suspended": state == "suspended", "silent": is_silent}
+            tiles.append(
+                WheelTile(
+                    site=row["site"],
+                    table=row["table_name"],
+                    is_test=row["is_test"],
+                    state=_state(body) or "nothing is known of it yet",
+                    label=label_of(number, body.get("last_label")) if colour_of(number) else "",
+                    colour=colour_of(number),
+                    seen=age(seen_s),
+                    waits=text_of(body.get("waiting_for")),
+                    language=_language(body),
+                    failing=failing,
+                    without=sensors_of(body.get("without")),
+                    alarms=row["open"],
+                    collector=row["name"] or "" if row["is_held"] else "",
+                    needs=[need for need in NEEDS if has[need]],
+                )
+            )
         order = list(NEEDS)
         needy = sorted((tile for tile in tiles if tile.needs), key=lambda tile: order.index(tile.needs[0]))
         return Fleet(needy, [tile for tile in tiles if not tile.needs], len(rows) > WHEELS_MAX)
@@ -349,30 +373,6 @@ class HouseRecords:
     async def acknowledge(self, alarm: int, by: str, reason: str) -> bool:
         """Store who looked at an alarm, and why it is over. Returns False if there is no such open alarm."""
         return bool(await self._database.write(_ACKNOWLEDGE, by, reason, alarm))
-
-    def _tile(self, row: Row) -> WheelTile:
-        body = _body(row["payload"])
-        state = text_of(body.get("state"))
-        failing, seen_s = sensors_of(body.get("failing")), row["seen_s"]
-        is_silent = not row["is_held"] or seen_s is None or (state not in QUIET and seen_s > self._silent_after_s)
-        has = {"alarm": row["open"] > 0, "failing": failing, "suspended": state == "suspended", "silent": is_silent}
-        number = body.get("last_number")
-        return WheelTile(
-            site=row["site"],
-            table=row["table_name"],
-            is_test=row["is_test"],
-            state=_state(body) or "nothing is known of it yet",
-            label=label_of(number, body.get("last_label")) if colour_of(number) else "",
-            colour=colour_of(number),
-            seen=age(seen_s),
-            waits=text_of(body.get("waiting_for")),
-            language=_language(body),
-            failing=failing,
-            without=sensors_of(body.get("without")),
-            alarms=row["open"],
-            collector=row["name"] or "" if row["is_held"] else "",
-            needs=[need for need in NEEDS if has[need]],
-        )
 
 
 def _body(payload: bytes | None) -> Mapping[str, Any]:
