@@ -7,8 +7,7 @@ import argparse
 import gzip
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,38 +39,29 @@ NAMED_LEAST_S = 0.3
 """A state that lasts for a shorter time is too narrow in the picture for its name."""
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One strip of the picture."""
-
-    name: str
-    height: float
-    draw: Callable[[Axes, LogTimeline], None]
-
-
 def draw(timeline: LogTimeline, title: str, name: str) -> str:
     """Return the picture as SVG. The same timeline gives the same text. Its ids are made from `name`. Raises
     MissingExtraError."""
     names = len({name for _, name in timeline.facts})
     strikes = len({strike.text for strike in timeline.strikes})
-    rows = [
-        _Row("beams", 0.35 + 0.22 * timeline.beams, _beams),
-        _Row("rotor, rpm", 1.2, _rotor),
-        _Row("readers", 0.5 + 0.4 * timeline.readers, _readers),
-        _Row("people,\nobjects,\nself-tests", 1.5, _notes),
-        *([_Row("faults", 0.3 + 0.18 * strikes, _strikes)] if timeline.strikes else []),
-        _Row("facts", 0.3 + 0.18 * max(1, names), _facts),
-        _Row("state", 0.6, _states),
-        _Row("verdict", 1.0, _verdicts),
-    ]
-    figure = blank(WIDTH_IN, 0.8 + sum(row.height for row in rows))
+    heights = {
+        "beams": 0.35 + 0.22 * timeline.beams,
+        "rotor, rpm": 1.2,
+        "readers": 0.5 + 0.4 * timeline.readers,
+        "people,\nobjects,\nself-tests": 1.5,
+        **({"faults": 0.3 + 0.18 * strikes} if strikes else {}),
+        "facts": 0.3 + 0.18 * max(1, names),
+        "state": 0.6,
+        "verdict": 1.0,
+    }
+    figure = blank(WIDTH_IN, 0.8 + sum(heights.values()))
     figure.suptitle(title, fontsize=10, x=0.01, ha="left")
-    all_axes = figure.subplots(
-        len(rows), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": [row.height for row in rows]}
-    )[:, 0]
-    for axes, row in zip(all_axes, rows, strict=True):
-        row.draw(axes, timeline)
-        axes.set_ylabel(row.name, rotation=0, ha="right", va="center", fontsize=8)
+    ratios = {"height_ratios": list(heights.values())}
+    all_axes = [*figure.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw=ratios)[:, 0]]
+    _draw_seen(all_axes[:-3], timeline)
+    _draw_concluded(all_axes[-3:], timeline)
+    for axes, row in zip(all_axes, heights, strict=True):
+        axes.set_ylabel(row, rotation=0, ha="right", va="center", fontsize=8)
         axes.tick_params(labelsize=7)
         axes.spines[["top", "right"]].set_visible(False)
         for verdict in timeline.verdicts:
@@ -83,15 +73,38 @@ def draw(timeline: LogTimeline, title: str, name: str) -> str:
     return svg(figure, name)
 
 
-def _beams(axes: Axes, timeline: LogTimeline) -> None:
+def _draw_seen(strips: Sequence[Axes], timeline: LogTimeline) -> None:
+    """Draw what beams, encoder, readers, people and self-tests reported, and the faults if there are any."""
+    beams, rotor, readers, notes, *faults = strips
     real, stray = _sorted_out(timeline.passes, timeline.true_passes)
     _, missed = _sorted_out(timeline.true_passes or [], timeline.passes)
-    _dots(axes, real, "|", INK, "pass")
-    _dots(axes, stray, "x", WRONG, "pulse without a ball")
-    _dots(axes, missed, "o", WRONG, "ball without a pulse")
-    _lanes(axes, [called(f"beam/{beam}") for beam in range(timeline.beams)])
+    _dots(beams, real, "|", INK, "pass")
+    _dots(beams, stray, "x", WRONG, "pulse without a ball")
+    _dots(beams, missed, "o", WRONG, "ball without a pulse")
+    _lanes(beams, [called(f"beam/{beam}") for beam in range(timeline.beams)])
     if stray or missed:
-        axes.legend(fontsize=6, loc="upper right", frameon=False, ncols=3)
+        beams.legend(fontsize=6, loc="upper right", frameon=False, ncols=3)
+    if timeline.rotor_rpm:
+        t_s, rpm = zip(*timeline.rotor_rpm, strict=True)
+        rotor.plot(t_s, rpm, color=INK, linewidth=1)
+    rotor.axhline(0, color=FAINT, linewidth=0.8)
+    _dots(readers, [(one.t_s, one.reader) for one in timeline.read_pockets], "|", INK, "sighting")
+    for one in timeline.read_pockets:
+        if one.number is not None:
+            readers.annotate(f"{one.number}", (one.t_s, one.reader), (0, 5), textcoords="offset points",
+                             fontsize=6, ha="center")  # fmt: skip
+    _lanes(readers, [called(f"reader/{reader}") for reader in range(timeline.readers)])
+    for at_s, text in timeline.notes:
+        notes.axvline(at_s, color=INK, linewidth=0.6)
+        notes.annotate(text, (at_s, 0.03), (2, 0), textcoords="offset points", fontsize=6, rotation=75, va="bottom")
+    notes.set_ylim(0, 1)
+    notes.set_yticks([])
+    for axes in faults:
+        names = sorted({strike.text for strike in timeline.strikes})
+        for strike in timeline.strikes:
+            lane = names.index(strike.text)
+            axes.plot([strike.from_s, strike.to_s], [lane, lane], "-|", color=WRONG, linewidth=2, markersize=5)
+        _lanes(axes, names)
 
 
 def _dots(axes: Axes, dots: list[tuple[float, int]], marker: str, colour: str, label: str) -> None:
@@ -118,75 +131,38 @@ def _sorted_out(
     return [pulse for pulse in pulses if beside(pulse)], [pulse for pulse in pulses if not beside(pulse)]
 
 
-def _rotor(axes: Axes, timeline: LogTimeline) -> None:
-    if timeline.rotor_rpm:
-        t_s, rpm = zip(*timeline.rotor_rpm, strict=True)
-        axes.plot(t_s, rpm, color=INK, linewidth=1)
-    axes.axhline(0, color=FAINT, linewidth=0.8)
-
-
-def _readers(axes: Axes, timeline: LogTimeline) -> None:
-    _dots(axes, [(one.t_s, one.reader) for one in timeline.read_pockets], "|", INK, "sighting")
-    for one in timeline.read_pockets:
-        if one.number is not None:
-            axes.annotate(f"{one.number}", (one.t_s, one.reader), (0, 5), textcoords="offset points",
-                          fontsize=6, ha="center")  # fmt: skip
-    _lanes(axes, [called(f"reader/{reader}") for reader in range(timeline.readers)])
-
-
-def _notes(axes: Axes, timeline: LogTimeline) -> None:
-    for t_s, text in timeline.notes:
-        axes.axvline(t_s, color=INK, linewidth=0.6)
-        axes.annotate(text, (t_s, 0.03), (2, 0), textcoords="offset points", fontsize=6, rotation=75, va="bottom")
-    axes.set_ylim(0, 1)
-    axes.set_yticks([])
-
-
-def _strikes(axes: Axes, timeline: LogTimeline) -> None:
-    names = sorted({strike.text for strike in timeline.strikes})
-    for strike in timeline.strikes:
-        lane = names.index(strike.text)
-        axes.plot([strike.from_s, strike.to_s], [lane, lane], "-|", color=WRONG, linewidth=2, markersize=5)
-    _lanes(axes, names)
-
-
-def _facts(axes: Axes, timeline: LogTimeline) -> None:
-    names = list(dict.fromkeys(name for _, name in timeline.facts))
-    _dots(axes, [(t_s, names.index(name)) for t_s, name in timeline.facts], ".", INK, "fact")
-    _lanes(axes, names)
-
-
 def _lanes(axes: Axes, names: list[str]) -> None:
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(max(len(names), 1) - 0.4, -0.6)
 
 
-def _states(axes: Axes, timeline: LogTimeline) -> None:
+def _draw_concluded(strips: Sequence[Axes], timeline: LogTimeline) -> None:
+    """Draw the facts that the daemon concluded, the states of the table, the verdicts, and the truth."""
+    facts, states, verdicts = strips
+    names = list(dict.fromkeys(name for _, name in timeline.facts))
+    _dots(facts, [(t_s, names.index(name)) for t_s, name in timeline.facts], ".", INK, "fact")
+    _lanes(facts, names)
     for part in timeline.states:
-        axes.axvspan(part.from_s, part.to_s, color=STATE_COLOURS.get(part.text, "#ffffff"), linewidth=0)
+        states.axvspan(part.from_s, part.to_s, color=STATE_COLOURS.get(part.text, "#ffffff"), linewidth=0)
         if part.to_s - part.from_s >= NAMED_LEAST_S:
-            axes.annotate(part.text, (part.from_s, 0.5), (2, 0), textcoords="offset points",
-                          fontsize=6, va="center", rotation=20)  # fmt: skip
-    axes.set_ylim(0, 1)
-    axes.set_yticks([])
-
-
-def _verdicts(axes: Axes, timeline: LogTimeline) -> None:
+            states.annotate(part.text, (part.from_s, 0.5), (2, 0), textcoords="offset points",
+                            fontsize=6, va="center", rotation=20)  # fmt: skip
     for verdict in timeline.verdicts:
         # The text is on the side of the line that is nearer to the middle. On the other side it could go over the edge,
         # which makes all rows narrower.
         is_late = 2 * verdict.t_s > timeline.start_s + timeline.end_s
         side, ha = (-3, "right") if is_late else (3, "left")
-        axes.annotate(f"verdict: {verdict.text}", (verdict.t_s, 0.78), (side, 0), textcoords="offset points", ha=ha,
-                      fontsize=8, color=WRONG if verdict.void else RIGHT)  # fmt: skip
-        axes.annotate("its evidence", (verdict.evidence_s, 0.5), (side, 0), textcoords="offset points", ha=ha,
-                      fontsize=6)  # fmt: skip
+        verdicts.annotate(f"verdict: {verdict.text}", (verdict.t_s, 0.78), (side, 0), textcoords="offset points", ha=ha,
+                          fontsize=8, color=WRONG if verdict.void else RIGHT)  # fmt: skip
+        verdicts.annotate("its evidence", (verdict.evidence_s, 0.5), (side, 0), textcoords="offset points", ha=ha,
+                          fontsize=6)  # fmt: skip
     for place, (t_s, text) in enumerate(timeline.truth):
         height = 0.05 + 0.2 * (place % 2)  # two heights, because a deadline is often near its evidence
-        axes.axvline(t_s, color=INK, linewidth=1, linestyle=":")
-        axes.annotate(text, (t_s, height), (3, 0), textcoords="offset points", fontsize=7, color=INK)
-    axes.set_ylim(0, 1)
-    axes.set_yticks([])
+        verdicts.axvline(t_s, color=INK, linewidth=1, linestyle=":")
+        verdicts.annotate(text, (t_s, height), (3, 0), textcoords="offset points", fontsize=7, color=INK)
+    for axes in (states, verdicts):
+        axes.set_ylim(0, 1)
+        axes.set_yticks([])
 
 
 # The code below is the command `hw-sim draw`. It draws an observation log on one time axis, for example the stored log

@@ -11,12 +11,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias
 
 from hw_sim.campaign.black_box import Ended, replay
 from hw_sim.campaign.comparison import ComparedSpan, SpanComparer
@@ -151,37 +149,26 @@ def run_segments(part: Slice, wheeld: Path) -> Iterator[Segment]:
         first += len(comparer.compared)
 
 
-Result: TypeAlias = Callable[[], EveningRun]
-"""A function that waits until an evening has been run, and returns it."""
-
-
 def run_evenings(plan: CampaignPlan, coups: int, jobs: int, wheeld: Path) -> Iterator[EveningRun]:
     """Run evenings 0, 1, 2, … until they have `coups` rows, `jobs` at a time.
 
     An evening whose layout is refused has no rows, so another evening runs in its place. If an evening was started that
     is not needed, its result is dropped: only the plan may decide which evenings belong to a campaign.
     """
-    with _workers(jobs) as submit:
-        pending: deque[Result] = deque()
-        indices = count()
-        compared = 0
+    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of the progress bar's thread
+    pool = None if jobs == 1 else ProcessPoolExecutor(jobs, mp_context=context)
+    pending: deque[Callable[[], EveningRun]] = deque()
+    indices = count()
+    compared = 0
+    try:
         while compared < coups:
             while len(pending) <= jobs and compared + len(pending) * plan.evening_coups < coups:
-                pending.append(submit(plan, next(indices), wheeld))
+                run = partial(run_evening, plan, next(indices), wheeld)
+                # Without a second process, an evening runs when its result is wanted.
+                pending.append(run if pool is None else pool.submit(run).result)
             evening_run = pending.popleft()()
             compared += len(evening_run.rows)
             yield evening_run
-
-
-@contextmanager
-def _workers(jobs: int) -> Iterator[Callable[[CampaignPlan, int, Path], Result]]:
-    if jobs == 1:  # without a second process, an evening runs when its result is wanted
-        yield lambda *evening: partial(run_evening, *evening)
-        return
-    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of the progress bar's thread
-    pool = ProcessPoolExecutor(jobs, mp_context=context)
-
-    try:
-        yield lambda *evening: pool.submit(run_evening, *evening).result
     finally:
-        pool.shutdown(cancel_futures=True)
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)

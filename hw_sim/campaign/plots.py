@@ -34,16 +34,46 @@ def plots(rows: Sequence[VerdictRow], early_warnings: Sequence[EarlyWarning], re
     if report["void_delay_ms"]:
         yield _delays(rows)
     if report["margin"]["known"]:
-        yield _margins(report["margin"])
+        figure, axes = _axes(8, 3)
+        axes.bar([tenth / 10 + 0.05 for tenth in range(10)], report["margin"]["tenths"], width=0.09, color=INK)
+        axes.set_yscale("symlog", linthresh=1)
+        axes.set_xlabel("margin, 0: nearly another verdict")
+        axes.set_ylabel("verdicts")
+        limits = ", ".join(f"{name} {number:,}" for name, number in report["margin"]["of"].items())
+        text = f"How far each verdict was from another one. Limited by: {limits}."
+        yield Plot("Margins", text, svg(figure, "margins"))
     if report["laps"]:
         yield _laps(rows)
     if report["unproven"]:
-        yield _unproven(report["unproven"])
+        unproven: dict[str, dict[str, float]] = report["unproven"]
+        figure, axes = _axes(6, 3)
+        axes.bar(range(len(unproven)), [each["share"] * 100 for each in unproven.values()], color=INK, width=0.6)
+        names = [f"{beams} beams\n{each['ran']:,} coups" for beams, each in unproven.items()]
+        axes.set_xticks(range(len(unproven)), names, fontsize=8)
+        axes.set_ylabel("not proven, %")
+        axes.set_ylim(0, 100)
+        text = "Of the balls that truly ran 3.0 to 3.3 laps: the share whose passes could not prove three laps."
+        yield Plot("Short launches that cannot be proven", text, svg(figure, "unproven"))
     if report["warnings"]["foreseen"]:
-        yield _lead(early_warnings)
+        figure, axes = _axes(8, 3)
+        foreseen = [each.before_left_us for each in early_warnings if each.of == "foreseen"]
+        left = [us / 1e6 for us in foreseen if us is not None]
+        void = [each.before_void_us / 1e6 for each in early_warnings if each.before_void_us is not None]
+        axes.hist([left, void], bins=30, label=["before the ball left", "before the void"], color=[INK, RIGHT])
+        axes.set_xlabel("s")
+        axes.set_ylabel("voids foreseen")
+        axes.legend(fontsize=8, frameon=False)
+        text = "How long a warning was published before the void for too few laps."
+        yield Plot("Early warning", text, svg(figure, "lead"))
     errors_ms = [each.error_us / 1e3 for each in early_warnings if each.error_us is not None]
     if errors_ms:
-        yield _leaving(errors_ms)
+        figure, axes = _axes(8, 3)
+        axes.hist(errors_ms, bins=40, color=INK)
+        axes.set_yscale("symlog", linthresh=1)
+        axes.set_xlabel("ms, forecast minus true")
+        axes.set_ylabel("warnings")
+        text = "The forecast time at which the ball leaves the track, compared with the true time."
+        yield Plot("Leaving the track", text, svg(figure, "leaving"))
 
 
 def _axes(width: float, height: float) -> tuple[Figure, Axes]:
@@ -93,16 +123,6 @@ def _delays(rows: Sequence[VerdictRow]) -> Plot:
     return Plot("Delay of voids by cause", text, svg(figure, "delays"))
 
 
-def _margins(margin: dict[str, Any]) -> Plot:
-    figure, axes = _axes(8, 3)
-    axes.bar([tenth / 10 + 0.05 for tenth in range(10)], margin["tenths"], width=0.09, color=INK)
-    axes.set_yscale("symlog", linthresh=1)
-    axes.set_xlabel("margin, 0: nearly another verdict")
-    axes.set_ylabel("verdicts")
-    limits = ", ".join(f"{name} {number:,}" for name, number in margin["of"].items())
-    return Plot("Margins", f"How far each verdict was from another one. Limited by: {limits}.", svg(figure, "margins"))
-
-
 def _laps(rows: Sequence[VerdictRow]) -> Plot:
     figure, axes = _axes(8, 4.5)
     for beams, some in laps_by_beams(rows).items():
@@ -117,41 +137,3 @@ def _laps(rows: Sequence[VerdictRow]) -> Plot:
         "For every right result, the laps that the ball ran and that the passes proved. No dot may be above the line."
     )
     return Plot("Laps proven and laps run", text, svg(figure, "laps"))
-
-
-def _unproven(unproven: dict[str, dict[str, float | int]]) -> Plot:
-    figure, axes = _axes(6, 3)
-    places = range(len(unproven))
-    axes.bar(places, [each["share"] * 100 for each in unproven.values()], color=INK, width=0.6)
-    axes.set_xticks(places, [f"{beams} beams\n{each['ran']:,} coups" for beams, each in unproven.items()], fontsize=8)
-    axes.set_ylabel("not proven, %")
-    axes.set_ylim(0, 100)
-    text = "Of the balls that truly ran 3.0 to 3.3 laps: the share whose passes could not prove three laps."
-    return Plot("Short launches that cannot be proven", text, svg(figure, "unproven"))
-
-
-def _lead(early_warnings: Sequence[EarlyWarning]) -> Plot:
-    figure, axes = _axes(8, 3)
-    left = [
-        each.before_left_us / 1e6
-        for each in early_warnings
-        if each.before_left_us is not None and each.of == "foreseen"
-    ]
-    void = [each.before_void_us / 1e6 for each in early_warnings if each.before_void_us is not None]
-    axes.hist([left, void], bins=30, label=["before the ball left", "before the void"], color=[INK, RIGHT])
-    axes.set_xlabel("s")
-    axes.set_ylabel("voids foreseen")
-    axes.legend(fontsize=8, frameon=False)
-    return Plot(
-        "Early warning", "How long a warning was published before the void for too few laps.", svg(figure, "lead")
-    )
-
-
-def _leaving(errors_ms: list[float]) -> Plot:
-    figure, axes = _axes(8, 3)
-    axes.hist(errors_ms, bins=40, color=INK)
-    axes.set_yscale("symlog", linthresh=1)
-    axes.set_xlabel("ms, forecast minus true")
-    axes.set_ylabel("warnings")
-    text = "The forecast time at which the ball leaves the track, compared with the true time."
-    return Plot("Leaving the track", text, svg(figure, "leaving"))
