@@ -92,8 +92,17 @@ def add_faults(evening: Evening, seed: str, rates: Rates, *, without: frozenset[
         events_twice = [e for e in window.cut(events) for _ in range(1 if isinstance(e, TableCommand) else 2)]
         window.put(events, events_twice)
     for window, order_seed in effects.late:
-        rng = random.Random(order_seed)  # noqa: S311  nothing here is secret
-        window.put(events, _with_one_time(window.cut(events), rng))
+        # All observations of the window get the time of the last one. Those of one sensor stay in order. Those of
+        # different sensors are in a random order.
+        here = window.cut(events)
+        told: list[SimEvent] = [event for event in here if isinstance(event, TableCommand)]
+        queues: dict[object, deque[SimEvent]] = {}
+        turns = []
+        for event in (event for event in here if not isinstance(event, TableCommand)):
+            turns.append((type(event), getattr(event, "beam", None), getattr(event, "reader", None)))
+            queues.setdefault(turns[-1], deque()).append(msgspec.structs.replace(event, t_us=here[-1].t_us))
+        random.Random(order_seed).shuffle(turns)  # noqa: S311  nothing here is secret
+        window.put(events, [*told, *(queues[turn].popleft() for turn in turns)])
     return _on_sensing_clock(clean, effects, Window(0, clean.end_us - 1).cut(events))
 
 
@@ -122,27 +131,13 @@ def _reported(
             yield msgspec.structs.replace(seen, t_us=seen.t_us + max(late, default=0))
 
 
-def _with_one_time(events: list[SimEvent], rng: random.Random) -> list[SimEvent]:
-    """Return the commands, then all other events with the time of the last one. The observations of one sensor stay in
-    order. Those of different sensors are in a random order."""
-    commands: list[SimEvent] = [event for event in events if isinstance(event, TableCommand)]
-    queues: dict[object, deque[SimEvent]] = {}
-    turns = []
-    for event in events:
-        if not isinstance(event, TableCommand):
-            turns.append((type(event), getattr(event, "beam", None), getattr(event, "reader", None)))
-            queues.setdefault(turns[-1], deque()).append(msgspec.structs.replace(event, t_us=events[-1].t_us))
-    rng.shuffle(turns)
-    return [*commands, *(queues[turn].popleft() for turn in turns)]
-
-
 def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEvent]) -> FaultyEvening:
     """Return the evening with the times of the drifting sensing clock, and with the host's readings of UTC."""
     events.append(End(clean.end_us))
     if effects.readings:
         events = sorted([*effects.readings, *events], key=T_US)
     strikes = sorted(effects.strikes, key=lambda strike: strike.from_us)
-    truth, scale = [_watched(clean, effects, outcome) for outcome in clean.evening.truth], effects.scale
+    truth, scale = [_told(clean, effects, outcome) for outcome in clean.evening.truth], effects.scale
     if scale != 1.0:
         events = [
             RotorEdge(round(event.t_us * scale), event.tick, event.direction)
@@ -151,31 +146,24 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
             for event in events
         ]
         strikes = [replace(s, from_us=round(s.from_us * scale), to_us=round(s.to_us * scale)) for s in strikes]
-        truth = [_outcome_on_clock(outcome, scale) for outcome in truth]
     return FaultyEvening(events, strikes, truth, scale)
 
 
-def _watched(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcome:
-    """Return the outcome, with the faults that struck before its number was out: `down_t` if the link was down or the
-    encoder slipped, `readers_dead` if no reader worked."""
+def _told(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcome:
+    """Return the outcome on the sensing clock, with the faults that struck before its number was out: `down_t` if the
+    link was down or the encoder slipped, `readers_dead` if no reader worked."""
+    scale = effects.scale
     if outcome["kind"] != "result":
-        return outcome
+        evidence_us, deadline_us = outcome["evidence_t"] * scale, outcome["deadline_t"] * scale
+        return {**outcome, "evidence_t": round(evidence_us), "deadline_t": math.ceil(deadline_us)}
     launched_us = max((us(run.t_s) for run in clean.evening.world.runs if us(run.t_s) < outcome["out_t"]), default=0)
     down = [one.from_us for one in effects.down if one.to_us > launched_us and one.from_us < outcome["out_t"]]
     down += [window.from_us for window, _ in effects.slips if launched_us < window.from_us < outcome["out_t"]]
-    watched: Outcome = {**outcome}
+    out_us, closed_us = outcome["out_t"] * scale, outcome["closed_t"] * scale
+    told: Outcome = {**outcome, "out_t": round(out_us), "closed_t": math.ceil(closed_us)}
     if down:
-        watched["down_t"] = min(down)
+        told["down_t"] = math.floor(min(down) * scale)
     dead = (one for one in effects.strikes if one.fault == "dead_readers")
     if any(one.from_us < outcome["out_t"] and launched_us < one.to_us for one in dead):
-        watched["readers_dead"] = True
-    return watched
-
-
-def _outcome_on_clock(outcome: Outcome, scale: float) -> Outcome:
-    if outcome["kind"] == "result":
-        down: Outcome = {"down_t": math.floor(outcome["down_t"] * scale)} if "down_t" in outcome else {}
-        out_us, closed_us = outcome["out_t"] * scale, outcome["closed_t"] * scale
-        return {**outcome, **down, "out_t": round(out_us), "closed_t": math.ceil(closed_us)}
-    evidence_us, deadline_us = outcome["evidence_t"] * scale, outcome["deadline_t"] * scale
-    return {**outcome, "evidence_t": round(evidence_us), "deadline_t": math.ceil(deadline_us)}
+        told["readers_dead"] = True
+    return told
