@@ -219,15 +219,13 @@ class SimBroker:
             self.retained.clear()
             self._session = None
 
-    def cut_network(self) -> None:
-        """Stop all messages between the daemon and the broker. Neither end gets a notice."""
-        self.has_network = False
-        self.unheard(lambda: not self.has_network)
-
-    def mend_network(self) -> None:
-        """Let messages pass again. The messages that were sent in the meantime arrive now."""
-        self.has_network = True
-        if (client := self.client) is not None:
+    def network(self, *, works: bool) -> None:
+        """Stop all messages between the daemon and the broker, without a notice to either end. Or let them pass again:
+        the messages that were sent in the meantime arrive now."""
+        self.has_network = works
+        if not works:
+            self.unheard(lambda: not self.has_network)
+        elif (client := self.client) is not None:
             held, client.held = client.held, []
             for arrive in held:
                 if not client.is_over:

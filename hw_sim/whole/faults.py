@@ -75,7 +75,7 @@ class Faults:
             # faults of the broker and of the settlement core
             "broker_restarted": lambda fault: self._without_broker(fault, remembers=True),
             "broker_forgot": lambda fault: self._without_broker(fault, remembers=False),
-            "network_cut": self._network_cut,
+            "network_cut": lambda fault: self._do(fault, house.broker.network, works=(False, True)),
             "settlement_away": lambda fault: self._set(fault, house.settlement, runs=(False, True)),
             # faults of people and things
             "object": lambda _: house.put_object(present=True),
@@ -169,10 +169,6 @@ class Faults:
     def _without_broker(self, fault: PlannedFault, *, remembers: bool) -> None:
         self._house.broker.stop()
         self._house.timeline.after_s(fault.for_s, partial(self._house.broker.start, remembers=remembers))
-
-    def _network_cut(self, fault: PlannedFault) -> None:
-        self._house.broker.cut_network()
-        self._house.timeline.after_s(fault.for_s, self._house.broker.mend_network)
 
     def _dark(self, fault: PlannedFault) -> None:
         """Cut the power of the device that reports foreign objects: the board, or the computer with the pins."""

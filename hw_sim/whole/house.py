@@ -136,25 +136,21 @@ class House:
             return
 
         def happen() -> None:
-            self._happens(event)
+            has_buttons = self.plan.source not in HEADS_ALONE
+            match event:
+                case End():
+                    pass
+                case TableCommand(name=name) if event.reason or event.who or name not in BUTTONS or not has_buttons:
+                    self._say(event)
+                case ForeignObject(present=present):
+                    self.put_object(present=present)
+                case _:
+                    if isinstance(event, Sighting):
+                        self.witness.sightings.append(event.t_us)
+                    self.sight.see(event)
             self._go_on()
 
         self.timeline.at(event.t_us, happen)
-
-    def _happens(self, event: SimEvent) -> None:
-        has_buttons = self.plan.source not in HEADS_ALONE
-        match event:
-            case End():
-                return
-            case TableCommand(name=name) if event.reason or event.who or name not in BUTTONS or not has_buttons:
-                self._say(event)
-                return
-            case ForeignObject(present=present):
-                self.put_object(present=present)
-                return
-        if isinstance(event, Sighting):
-            self.witness.sightings.append(event.t_us)
-        self.sight.see(event)
 
     def _say(self, command: TableCommand) -> None:
         """Give a command at a panel. If no answer comes, press its button ("rien va" for "suspend" and "close")."""
