@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from hw_sim.exits import UnavailableError
@@ -106,20 +106,14 @@ async def listens(process: Child, port: int) -> None:
     ended = asyncio.create_task(process.ended())
     try:
         async with asyncio.timeout(READY_S_MAX):
-            while not await _answers(port):
+            while not ended.done():
+                with suppress(OSError):
+                    _, writer = await asyncio.open_connection("127.0.0.1", port)
+                    writer.close()
+                    return
                 await asyncio.wait({ended}, timeout=RETRY_S)
-                if ended.done():
-                    raise DemoError(f"{process.name} did not start: {ended.result()}")
+            raise DemoError(f"{process.name} did not start: {ended.result()}")
     except TimeoutError:
         raise DemoError(f"{process.name} did not listen on port {port} within {READY_S_MAX:g} s") from None
     finally:
         ended.cancel()
-
-
-async def _answers(port: int) -> bool:
-    try:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
-    except OSError:
-        return False
-    writer.close()
-    return True

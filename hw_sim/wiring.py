@@ -134,14 +134,6 @@ def draw(wiring: WiredHeader) -> str:
     return "\n".join(_lines(wiring)) + "\n"
 
 
-def _place(header: HeaderName, pin: int) -> tuple[bool, int]:
-    """Return whether a pin is on the right side, and its row, counted from the top."""
-    names = HEADERS[header]
-    if header == "pi":
-        return pin % 2 == 0, (pin - 1) // 2
-    return (False, pin - 1) if pin <= len(names) // 2 else (True, len(names) - pin)
-
-
 def _lines(wiring: WiredHeader) -> Iterator[str]:
     names = HEADERS[wiring.header]
     width, height = 2 * SIDE + MIDDLE, TOP + ROW * len(names) // 2 + 20
@@ -157,7 +149,10 @@ def _lines(wiring: WiredHeader) -> Iterator[str]:
     body = height - TOP - 8
     yield f'<rect x="{SIDE}" y="{TOP - 6}" width="{MIDDLE}" height="{body}" rx="8" fill="#e8f0e8" stroke="#000"/>'
     for pin, name in enumerate(names, 1):
-        right, row = _place(wiring.header, pin)
+        if wiring.header == "pi":
+            right, row = pin % 2 == 0, (pin - 1) // 2
+        else:
+            right, row = (False, pin - 1) if pin <= len(names) // 2 else (True, len(names) - pin)
         y = TOP + ROW * row + ROW // 2
         way, anchor, inner = (1, "start", "end") if right else (-1, "end", "start")
         edge = SIDE + MIDDLE if right else SIDE
