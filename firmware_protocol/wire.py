@@ -121,20 +121,6 @@ class _Kind(IntEnum):
     BUTTON = 7
 
 
-def _pack_event(event: m.Event) -> tuple[int, int, int]:
-    """Return kind, value and index of one record."""
-    match event:
-        case m.RotorEdge(tick=tick, direction=direction):
-            return _Kind.ROTOR, m.DIRECTIONS.index(direction), tick
-        case m.SensorReport(ok=ok):
-            return _Kind.SENSOR_WORKS if ok else _Kind.SENSOR_FAILED, m.SENSOR_KINDS.index(event.kind), event.index
-        case m.ButtonPress(button=button):
-            return _Kind.BUTTON, m.BUTTONS.index(button), 0
-    code = _CODES[type(event)]
-    (told,) = msgspec.structs.astuple(event)
-    return (code, 0, told) if m.RECORDS[code].most else (code, int(told), 0)
-
-
 def _unpack_event(kind: int, value: int, index: int) -> m.Event:
     """Return the event of one record. A field that the kind does not use must be zero."""
     match kind:
@@ -164,8 +150,22 @@ def _sensor(kind: int, index: int, *, ok: bool) -> m.SensorReport:
 
 def _pack_events(message: m.Events) -> bytes:
     first_us = message.events[0].board_us if message.events else 0
-    records = (_RECORD.pack(timed.board_us - first_us, *_pack_event(timed.event)) for timed in message.events)
-    return _EVENTS_HEAD.pack(message.boot_id, message.first_seq, first_us) + b"".join(records)
+    data = _EVENTS_HEAD.pack(message.boot_id, message.first_seq, first_us)
+    record: tuple[int, int, int]  # kind, value and index
+    for timed in message.events:
+        match timed.event:
+            case m.RotorEdge(tick=tick, direction=direction):
+                record = _Kind.ROTOR, m.DIRECTIONS.index(direction), tick
+            case m.SensorReport(kind=sensor, index=index, ok=ok):
+                record = _Kind.SENSOR_WORKS if ok else _Kind.SENSOR_FAILED, m.SENSOR_KINDS.index(sensor), index
+            case m.ButtonPress(button=button):
+                record = _Kind.BUTTON, m.BUTTONS.index(button), 0
+            case event:
+                code = _CODES[type(event)]
+                (told,) = msgspec.structs.astuple(event)
+                record = (code, 0, told) if m.RECORDS[code].most else (code, int(told), 0)
+        data += _RECORD.pack(timed.board_us - first_us, *record)
+    return data
 
 
 def _unpack_events(body: bytes) -> m.Events:

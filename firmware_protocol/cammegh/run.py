@@ -203,7 +203,12 @@ class LapCount:
         if self.broken:
             return None
         self._lines_since_most += 1
-        if laps > self._laps_possible(host_ns):
+        possible: float = FIRST_LAPS_MAX
+        if self._most is not None:
+            # The count may have begun anywhere in a lap, so one more is possible.
+            ran_ns = max(host_ns - self._most_ns, self._lines_since_most * LINE_NS)
+            possible = self._most + LAPS_PER_S_MAX * ran_ns / 1e9 + 1
+        if laps > possible:
             self._leaps += 1
             if self._most is None or self._leaps > LEAPS_MAX:
                 self._break()
@@ -232,13 +237,6 @@ class LapCount:
 
     def _break(self) -> None:
         self.broken, self.laps = True, None
-
-    def _laps_possible(self, host_ns: int) -> float:
-        """Return the most laps possible by now, plus one, because the count may have begun anywhere in a lap."""
-        if self._most is None:
-            return FIRST_LAPS_MAX
-        ran_ns = max(host_ns - self._most_ns, self._lines_since_most * LINE_NS)
-        return self._most + LAPS_PER_S_MAX * ran_ns / 1e9 + 1
 
 
 _ON_TRACK = frozenset({StateCode.BALL_IN_RIM, StateCode.NO_MORE_BETS})
