@@ -268,20 +268,18 @@ class SimTable:
         a good push keeps it on the track for at least `seconds`."""
         self.lift_ball()
         turning = sign(self.direction) * (1 if with_rotor else -1)
-        run = self._good_push(turning, seconds) if laps is None else self._weak_push(turning, laps)
+        run = self._push(turning, laps, seconds)
         self.world.runs.append(run)
         return run
 
-    def _weak_push(self, turning: int, laps: float) -> BallRun:
-        while True:
-            angle = self.rng.random()
+    def _push(self, turning: int, laps: float | None, seconds: float) -> BallRun:
+        angle = self.rng.random()
+        while laps is not None:
             speed = self.track.launch_speed(laps, angle, turning)
             run = BallRun.free(self.track, self.now_s, angle, turning, speed)
             if run.laps > laps - 1e-6:  # otherwise no ball leaves the track at that place of this badly kept bowl
                 return run
-
-    def _good_push(self, turning: int, seconds: float) -> BallRun:
-        angle = self.rng.random()
+            angle = self.rng.random()
         low, high = LAUNCH_REV_S
         while True:
             run = BallRun.free(self.track, self.now_s, angle, turning, self.rng.uniform(low, high))

@@ -131,23 +131,22 @@ def read(path: Path) -> WiredHeader:
 
 def draw(wiring: WiredHeader) -> str:
     """Return the wiring as SVG."""
-    return "\n".join(_lines(wiring)) + "\n"
-
-
-def _lines(wiring: WiredHeader) -> Iterator[str]:
     names = HEADERS[wiring.header]
     width, height = 2 * SIDE + MIDDLE, TOP + ROW * len(names) // 2 + 20
     told = {supply.pin: (supply.name, "", supply.colour) for supply in wiring.supply}
     told |= {wiring.pin(line): (line.name, line.through, line.colour) for line in wiring.line}
-    yield (
+    body = height - TOP - 8
+    svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         'font-family="sans-serif" font-size="12">'
     )
-    yield f"<title>{escape(wiring.title)}</title>"
-    yield f'<rect width="{width}" height="{height}" fill="#fff"/>'
-    yield f'<text x="{width / 2:g}" y="26" text-anchor="middle" font-size="18">{escape(wiring.title)}</text>'
-    body = height - TOP - 8
-    yield f'<rect x="{SIDE}" y="{TOP - 6}" width="{MIDDLE}" height="{body}" rx="8" fill="#e8f0e8" stroke="#000"/>'
+    lines = [
+        svg,
+        f"<title>{escape(wiring.title)}</title>",
+        f'<rect width="{width}" height="{height}" fill="#fff"/>',
+        f'<text x="{width / 2:g}" y="26" text-anchor="middle" font-size="18">{escape(wiring.title)}</text>',
+        f'<rect x="{SIDE}" y="{TOP - 6}" width="{MIDDLE}" height="{body}" rx="8" fill="#e8f0e8" stroke="#000"/>',
+    ]
     for pin, name in enumerate(names, 1):
         if wiring.header == "pi":
             right, row = pin % 2 == 0, (pin - 1) // 2
@@ -156,15 +155,15 @@ def _lines(wiring: WiredHeader) -> Iterator[str]:
         y = TOP + ROW * row + ROW // 2
         way, anchor, inner = (1, "start", "end") if right else (-1, "end", "start")
         edge = SIDE + MIDDLE if right else SIDE
-        yield f'<circle cx="{edge - way * 10}" cy="{y}" r="4" fill="#c9a227" stroke="#000"/>'
+        lines.append(f'<circle cx="{edge - way * 10}" cy="{y}" r="4" fill="#c9a227" stroke="#000"/>')
         label = f"{name} · {pin}" if right else f"{pin} · {name}"
-        yield f'<text x="{edge - way * 18}" y="{y + 4}" text-anchor="{inner}" font-size="10">{label}</text>'
+        lines.append(f'<text x="{edge - way * 18}" y="{y + 4}" text-anchor="{inner}" font-size="10">{label}</text>')
         if pin not in told:
             continue
         what, through, colour = told[pin]
         end = edge + way * 50
-        yield f'<path d="M{edge - way * 6} {y}H{end}" stroke="#000" stroke-width="5"/>'
-        yield f'<path d="M{edge - way * 6} {y}H{end}" stroke="{COLOURS[colour]}" stroke-width="3"/>'
+        lines.append(f'<path d="M{edge - way * 6} {y}H{end}" stroke="#000" stroke-width="5"/>')
+        lines.append(f'<path d="M{edge - way * 6} {y}H{end}" stroke="{COLOURS[colour]}" stroke-width="3"/>')
         text = escape(" · ".join(filter(None, (what, through, colour))))
-        yield f'<text class="wire" x="{end + way * 6}" y="{y + 4}" text-anchor="{anchor}">{text}</text>'
-    yield "</svg>"
+        lines.append(f'<text class="wire" x="{end + way * 6}" y="{y + 4}" text-anchor="{anchor}">{text}</text>')
+    return "\n".join([*lines, "</svg>\n"])

@@ -61,17 +61,16 @@ class Server:
             return response
 
         app = web.Application(middlewares=[guarded])
-        app.router.add_get("/", self._to_page)
+        app.router.add_get("/", self._page)
         app.router.add_get("/bench", self._page)
         app.router.add_get("/bench/events", self._events)
         app.router.add_get(r"/bench/files/{name:bench\.(?:js|css)}", self._file)
         app.router.add_post("/bench/do/{name}", self._do)
         return app
 
-    async def _to_page(self, _: web.Request) -> web.Response:
-        raise web.HTTPFound("/bench")
-
-    async def _page(self, _: web.Request) -> web.Response:
+    async def _page(self, request: web.Request) -> web.Response:
+        if request.path == "/":
+            raise web.HTTPFound("/bench")
         return web.Response(text=_page(self._pages, self._words), content_type="text/html")
 
     async def _file(self, request: web.Request) -> web.Response:

@@ -178,26 +178,18 @@ class SimHead:
         if key == "q":
             self.automatic = rest == "1"
             return None
+        if key == "T":
+            return self._parameter(rest)
+        answer, state = FIXED.get(key, "NO"), self._status[0].state if self._status else 6
         if key == "O":
-            state = self._status[0].state if self._status else 6
-            return f"*O {state} {int(self.automatic)} {self.parameters['h']} {self.mode}"
-        asking = {"T": self._parameter, "P": self._power, "o": self._mode}
-        if key in asking:
-            return asking[key](rest)
-        return f"*{key} {FIXED.get(key, 'NO')}"
-
-    def _mode(self, rest: str) -> str:
-        if self._status and self._status[0].state != 6:
-            return "*o BUSY"
-        if rest:
-            self.mode = int(rest)
-        return f"*o {self.mode}"
-
-    def _power(self, rest: str) -> str:
-        if self._powered is (rest == "1"):
-            return "*P NO"
-        self._powered = rest == "1"
-        return "*P OK"
+            answer = f"{state} {int(self.automatic)} {self.parameters['h']} {self.mode}"
+        elif key == "P":
+            answer = "NO" if self._powered is (rest == "1") else "OK"
+            self._powered = rest == "1"
+        elif key == "o":
+            self.mode = int(rest) if rest and state == 6 else self.mode
+            answer = str(self.mode) if state == 6 else "BUSY"
+        return f"*{key} {answer}"
 
     def _parameter(self, rest: str) -> str:
         key, _, values = rest.partition(" ")

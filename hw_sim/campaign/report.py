@@ -57,6 +57,8 @@ def report(
     counts = {kind: sum(row.kind == kind for row in rows) for kind in KINDS}
     false_voids = counts["false_void"]
     idle = [one for evening_run in evening_runs for one in evening_run.idle_suspensions]
+    known = sorted(((row.margin, row.coup, row) for row in rows if row.margin is not None), key=lambda x: x[:2])
+    tenths = Counter(min(9, int(margin * 10)) for margin, _, _ in known)
     nearly = [row for row in rows if row.laps_run is not None and NEARLY[0] <= row.laps_run < NEARLY[1]]
     failed = [
         {"evening": plan.named(evening_run.index), "words": evening_run.failed}
@@ -82,7 +84,15 @@ def report(
             (row.truth, "another number" if row.kind == "wrong_number" else row.verdict) for row in rows
         ),
         "void_delay_ms": {cause: _delay(voids) for cause, voids in voids_by_cause(rows).items()},
-        "margin": _margins(rows),
+        "margin": {
+            "known": len(known),
+            "tenths": [tenths[tenth] for tenth in range(10)],
+            "of": dict(sorted(Counter(str(row.margin_of) for _, _, row in known).items())),
+            "lowest": [
+                {"coup": coup, "margin": margin, "of": row.margin_of, "told": row.verdict}
+                for margin, coup, row in known[:LOWEST_MARGINS]
+            ],
+        },
         "laps": {
             str(beams): {
                 "coups": len(unseen),
@@ -208,20 +218,6 @@ def _delay(rows: list[VerdictRow]) -> dict[str, float | int | None]:
         "most": delays[-1] / 1e3,
         "least_before_deadline": min(left) / 1e3 if left else None,
         "late": sum(row.kind == "late" for row in rows),
-    }
-
-
-def _margins(rows: Iterable[VerdictRow]) -> dict[str, Any]:
-    known = sorted(((row.margin, row.coup, row) for row in rows if row.margin is not None), key=lambda x: x[:2])
-    tenths = Counter(min(9, int(margin * 10)) for margin, _, _ in known)
-    return {
-        "known": len(known),
-        "tenths": [tenths[tenth] for tenth in range(10)],
-        "of": dict(sorted(Counter(str(row.margin_of) for _, _, row in known).items())),
-        "lowest": [
-            {"coup": coup, "margin": margin, "of": row.margin_of, "told": row.verdict}
-            for margin, coup, row in known[:LOWEST_MARGINS]
-        ],
     }
 
 

@@ -79,11 +79,11 @@ class Faults:
             "settlement_away": lambda fault: self._set(fault, house.settlement, runs=(False, True)),
             # faults of people and things
             "object": lambda _: house.put_object(present=True),
-            "object_in_the_dark": self._object_in_the_dark,
+            "object_in_the_dark": lambda fault: self._amid(fault, self._dark, partial(house.put_object, present=True)),
             "object_gone_in_the_dark": self._object_gone_in_the_dark,
             "rien_va": self._rien_va,
             "impatience": self._impatience,
-            "rien_va_in_a_stall": self._rien_va_in_a_stall,
+            "rien_va_in_a_stall": lambda fault: self._amid(fault, self._stall, partial(self._rien_va, fault)),
         }
 
     @property
@@ -116,6 +116,11 @@ class Faults:
         """Call `act` with the first value of each pair now, and with the second when the fault is over."""
         act(**{name: now for name, (now, _) in values.items()})
         self._house.timeline.after_s(fault.for_s, partial(act, **{name: then for name, (_, then) in values.items()}))
+
+    def _amid(self, fault: PlannedFault, begin: Callable[[PlannedFault], None], act: Callable[[], None]) -> None:
+        """Begin another fault now, and call `act` in its middle."""
+        begin(fault)
+        self._house.timeline.after_s(fault.for_s / 2, act)
 
     def _set(self, fault: PlannedFault, thing: object, **values: tuple[object, object]) -> None:
         """Set each attribute to the first value of its pair now, and to the second when the fault is over."""
@@ -174,10 +179,6 @@ class Faults:
         """Cut the power of the device that reports foreign objects: the board, or the computer with the pins."""
         self._do(fault, (self._house.lines.get("board") or self._house.computer).power, on=(False, True))
 
-    def _object_in_the_dark(self, fault: PlannedFault) -> None:
-        self._dark(fault)
-        self._house.timeline.after_s(fault.for_s / 2, partial(self._house.put_object, present=True))
-
     def _object_gone_in_the_dark(self, fault: PlannedFault) -> None:
         self._house.put_object(present=True)
         self._house.timeline.after_s(1.0, partial(self._dark, fault))
@@ -189,10 +190,6 @@ class Faults:
     def _impatience(self, fault: PlannedFault) -> None:
         for second in range(round(fault.for_s)):
             self._house.timeline.after_s(second, self._house.people.say_what_is_awaited)
-
-    def _rien_va_in_a_stall(self, fault: PlannedFault) -> None:
-        self._stall(fault)
-        self._house.timeline.after_s(fault.for_s / 2, partial(self._rien_va, fault))
 
 
 def _beam(fault: PlannedFault, following: int = 0) -> str:

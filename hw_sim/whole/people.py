@@ -214,7 +214,13 @@ class HousePeople:
                 yield from live.wait(TECHNICIAN_S)
                 house.head.is_stopped = False
             case "confirm":
-                yield from self._answer()
+                # The chef saw whether the coup was good, and its number.
+                last = next(reversed(house.witness.coups), None)
+                is_good = last is not None and last.round == house.round and house.witness.is_good(last)
+                counts = last is not None and is_good and not house.panel.voided(last.launch_us)
+                word, reason = ("confirm", "all saw it") if counts else ("rien_va", "the coup was not good")
+                house.panel.give(word, reason=reason, number=last.number if last is not None and counts else None)
+                yield from live.wait(LOOK_S)
             case _:
                 for _ in range(1 + twice):
                     yield from live.command(what, by=self._who, reason="it is asked for")
@@ -247,14 +253,3 @@ class HousePeople:
             house.panel.give("suspend", by="direction", reason=word.reply["why"])
             yield from live.wait(SETTLES_S)
             yield from self._name_place()
-
-    def _answer(self) -> Iterator[SimEvent]:
-        """Let the chef confirm the number, or say "rien va". He saw whether the coup was good, and its number."""
-        house = self._house
-        last = house.witness.coups[-1] if house.witness.coups else None
-        is_of_round = last is not None and last.round == house.round
-        if last is not None and is_of_round and house.witness.is_good(last) and not house.panel.voided(last.launch_us):
-            house.panel.give("confirm", reason="all saw it", number=last.number)
-        else:
-            house.panel.give("rien_va", reason="the coup was not good")
-        yield from house.live.wait(LOOK_S)
