@@ -6,7 +6,6 @@ import asyncio
 import hmac
 import secrets
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import NamedTuple, Protocol
@@ -88,10 +87,8 @@ class ProxyLogin:
 class AccountLogin:
     """The one account of the settings. Its sessions are in memory, so after a restart the person must log in again."""
 
-    def __init__(
-        self, account: Account, *, now_s: Callable[[], float] = time.monotonic, wrong_s: float = WRONG_S
-    ) -> None:
-        self._account, self._now_s, self._wrong_s = account, now_s, wrong_s
+    def __init__(self, account: Account) -> None:
+        self._account = account
         self._until_s: dict[str, float] = {}
         self._turn = asyncio.Lock()
         self._waiting = 0
@@ -99,7 +96,7 @@ class AccountLogin:
     def user(self, request: web.Request) -> User | None:
         """Return the account's user. None without a session."""
         until_s = self._until_s.get(request.cookies.get(COOKIE, ""))
-        if until_s is None or until_s < self._now_s():
+        if until_s is None or until_s < time.monotonic():
             return None
         return User(self._account.user, may_acknowledge=True)
 
@@ -113,14 +110,14 @@ class AccountLogin:
                 is_right = await asyncio.to_thread(is_password, password, self._account.password)
                 is_user = hmac.compare_digest(user.encode(), self._account.user.encode())
                 if not (is_right and is_user):
-                    await asyncio.sleep(self._wrong_s)
+                    await asyncio.sleep(WRONG_S)
                     return None
         finally:
             self._waiting -= 1
         while len(self._until_s) >= SESSIONS_MAX:
             del self._until_s[next(iter(self._until_s))]
         session = secrets.token_urlsafe(32)
-        self._until_s[session] = self._now_s() + SESSION_S_MAX
+        self._until_s[session] = time.monotonic() + SESSION_S_MAX
         return session
 
     def end(self, request: web.Request) -> None:

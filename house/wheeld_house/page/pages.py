@@ -6,7 +6,6 @@ import asyncio
 import base64
 import logging
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlencode
@@ -38,15 +37,9 @@ class HousePages:
     """All pages of a house. `names`: names by which a browser may reach them, in addition to the computer's own."""
 
     def __init__(
-        self,
-        records: HouseRecords,
-        login: LogIn,
-        *,
-        names: tuple[str, ...] = (),
-        is_tls: bool = False,
-        now_s: Callable[[], float] = time.monotonic,
+        self, records: HouseRecords, login: LogIn, *, names: tuple[str, ...] = (), is_tls: bool = False
     ) -> None:
-        self._records, self._login, self._is_tls, self._now_s = records, login, is_tls, now_s
+        self._records, self._login, self._is_tls = records, login, is_tls
         self._names = names
         self._reading = asyncio.Lock()
         self._fleet: str | DatabaseError = ""
@@ -74,7 +67,7 @@ class HousePages:
         app.router.add_post(r"/alarms/{alarm:\d{1,15}}", self._acknowledge)
         add_files(app, HERE / "files")
         if isinstance(self._login, AccountLogin):
-            app.router.add_get("/login", self._login_page)
+            app.router.add_get("/login", self._log_in)
             app.router.add_post("/login", self._log_in)
             app.router.add_post("/logout", self._log_out)
         return app
@@ -110,7 +103,7 @@ class HousePages:
 
     async def _fleet_page(self, request: web.Request) -> web.Response:
         async with self._reading:
-            if self._now_s() - self._fleet_s >= FLEET_S:
+            if time.monotonic() - self._fleet_s >= FLEET_S:
                 try:
                     fleet = await self._records.fleet()
                     self._fleet = self._templates.get_template("fleet.html").render(fleet=fleet)
@@ -118,7 +111,7 @@ class HousePages:
                     # All requests that wait here get this error. Otherwise they would ask the database one after the
                     # other.
                     self._fleet = wrong
-                self._fleet_s = self._now_s()
+                self._fleet_s = time.monotonic()
             fleet_now = self._fleet
         if isinstance(fleet_now, DatabaseError):
             raise fleet_now
@@ -217,10 +210,9 @@ class HousePages:
             return self._page(request, "error.html", 409, title="Not open", text=text)
         raise web.HTTPSeeOther(f"/alarms?done={alarm}")
 
-    async def _login_page(self, request: web.Request) -> web.Response:
-        return self._page(request, "login.html", title="Log in", is_wrong=False)
-
     async def _log_in(self, request: web.Request) -> web.Response:
+        if request.method != "POST":
+            return self._page(request, "login.html", title="Log in", is_wrong=False)
         assert isinstance(self._login, AccountLogin)
         form = await _form(request)
         session = await self._login.session(form.get("user", "")[:TEXT_MAX], form.get("password", ""))
