@@ -112,7 +112,14 @@ class Collector:
         while not self._stopping.is_set():
             try:
                 if not is_open:
-                    await self._open()
+                    await self._do(self._store.open)
+                    numbers = await self._do(self._store.register, self._settings.wheels)
+                    user, by = self._settings.brokers[0].username, self._settings.name
+                    self._wheels = self._wheels or {
+                        each.root: CollectedWheel(each, number=numbers[each.root], user=user, by=by, tell=self._tell)
+                        for each in self._settings.wheels
+                    }
+                    self._renew_s = 0.0
                     is_open = True
                 await self._turn()
                 failures = 0
@@ -143,19 +150,6 @@ class Collector:
         """Run `call` to its end in the thread of the database. A commit that has begun is never given up."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: call(*given, **named))
 
-    async def _open(self) -> None:
-        await self._do(self._store.open)
-        numbers = await self._do(self._store.register, self._settings.wheels)
-        user = self._settings.brokers[0].username
-        if not self._wheels:
-            self._wheels = {
-                each.root: CollectedWheel(
-                    each, number=numbers[each.root], user=user, by=self._settings.name, tell=self._tell
-                )
-                for each in self._settings.wheels
-            }
-        self._renew_s = 0.0
-
     # --- one turn of the loop --------------------------------------------------------------------------------------
 
     async def _turn(self) -> None:
@@ -171,7 +165,17 @@ class Collector:
                 wheel.take(leaf, bytes(publication.payload), now_s)
                 self._busy[root] = wheel
         try:
-            await self._store_records()
+            records: list[NewRecord] = []
+            taken: list[tuple[CollectedWheel, int]] = []
+            for wheel in self._busy.values():
+                some = wheel.records(BATCH - len(records))
+                records += some
+                taken.append((wheel, len(some)))
+            if records:
+                await self._do(self._store.add, records)
+                for wheel, count in taken:
+                    wheel.stored(count)
+                self.counters["stored"] += len(records)
             await self._judge()
         except RefusedRecordError as error:
             # The lease is over, or this collector was wrong about the last stored record. `_renew` gets both from the
@@ -198,20 +202,6 @@ class Collector:
             else:
                 wheel.begin(lease, now_s)
         self._busy = dict(self._wheels)
-
-    async def _store_records(self) -> None:
-        records: list[NewRecord] = []
-        taken: list[tuple[CollectedWheel, int]] = []
-        for wheel in self._busy.values():
-            some = wheel.records(BATCH - len(records))
-            if some:
-                records += some
-                taken.append((wheel, len(some)))
-        if records:
-            await self._do(self._store.add, records)
-            for wheel, count in taken:
-                wheel.stored(count)
-            self.counters["stored"] += len(records)
 
     async def _judge(self) -> None:
         """Compare repeated messages with the stored records, unless a record waits to be stored. Compare the

@@ -92,7 +92,15 @@ class CollectedWheel:
     def take(self, leaf: str, payload: bytes, now_s: float) -> None:
         """Take a message. `leaf`: the last level of its topic."""
         if leaf == "notice":
-            self._take_notice(payload)
+            # A seal's checkpoint is kept even without a lease, because the broker retains only the newest one.
+            raw = checkpoint_in(payload)
+            try:
+                signed = None if raw is None or self._key is None else read_signed(raw, self.root, self._key)
+            except NoteError as error:
+                self._raise("signature", 0, str(error), payload)
+                return
+            if signed is not None and signed not in self.checkpoints:
+                self.checkpoints = [*self.checkpoints, signed][-CHECKPOINTS_MAX:]
             return
         if self.order is None:
             return
@@ -153,19 +161,6 @@ class CollectedWheel:
                     why = f"seq {seq} came with another hash than the stored one: one of the two messages is not true"
                     self._raise("conflict", seq, why, message.payload)
         self.repeats.clear()
-
-    def _take_notice(self, payload: bytes) -> None:
-        """Keep the checkpoint of a seal, even without a lease, because the broker retains only the newest one."""
-        raw = checkpoint_in(payload)
-        if raw is None or self._key is None:
-            return
-        try:
-            signed = read_signed(raw, self.root, self._key)
-        except NoteError as error:
-            self._raise("signature", 0, str(error), payload)
-            return
-        if signed not in self.checkpoints:
-            self.checkpoints = [*self.checkpoints, signed][-CHECKPOINTS_MAX:]
 
     def _take_message(self, order: Order, leaf: str, payload: bytes, now_s: float) -> None:
         message = read_message(leaf, payload, root=self.root, verify=self._verify, test=self.settings.test)

@@ -87,7 +87,19 @@ def run(options: argparse.Namespace, computer: HouseComputer | None = None, ask:
     except EOFError:
         sys.stdout.write("\n")
         raise SettingsError("nobody answered: nothing was done") from None
-    sys.stdout.write("".join(f"{line}\n" for line in _next(plan, steps)))
+    # What a person must do next.
+    lines = [f"not changed: {step.what} {step.why}" for step in steps if step.action == DIFFERS]
+    changed = [step.what for step in steps if step.do is not None]
+    for folder in sorted(plan.cabinets.iterdir()):
+        if any(what.startswith(f"{folder}/") for what in changed):
+            cabinet = folder.name
+            lines += [
+                f"carry {folder} to the computer with the broker of {cabinet}. There, as root, in its directory:",
+                f"  install -o mosquitto -g mosquitto -m 600 {cabinet}/{cabinet}* /etc/mosquitto/certs/",
+                f"  install -m 644 {cabinet}/bridge.conf /etc/mosquitto/conf.d/",
+                "  systemctl restart mosquitto",
+            ]
+    sys.stdout.write("\n".join([*lines, "the page, on this computer: http://127.0.0.1:8500/\n"]))
     return 0
 
 
@@ -155,19 +167,3 @@ def _checked(text: str, accepted: re.Pattern[str], option: str) -> re.Match[str]
     if (found := accepted.fullmatch(text)) is None:
         raise SettingsError(f"{text!r} cannot be {option}: {ACCEPTED[option]}")
     return found
-
-
-def _next(plan: HousePlan, steps: list[HouseStep]) -> list[str]:
-    """Return what a person must do next."""
-    lines = [f"not changed: {step.what} {step.why}" for step in steps if step.action == DIFFERS]
-    changed = [step.what for step in steps if step.do is not None]
-    for folder in sorted(plan.cabinets.iterdir()):
-        if any(what.startswith(f"{folder}/") for what in changed):
-            cabinet = folder.name
-            lines += [
-                f"carry {folder} to the computer with the broker of {cabinet}. There, as root, in its directory:",
-                f"  install -o mosquitto -g mosquitto -m 600 {cabinet}/{cabinet}* /etc/mosquitto/certs/",
-                f"  install -m 644 {cabinet}/bridge.conf /etc/mosquitto/conf.d/",
-                "  systemctl restart mosquitto",
-            ]
-    return [*lines, "the page, on this computer: http://127.0.0.1:8500/"]
