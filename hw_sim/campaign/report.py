@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from statistics import fmean, median
 from typing import Any, TypeVar
 
-from hw_sim.campaign.comparison import AGREEING, KINDS, Kind
+from hw_sim.campaign.comparison import AGREEING, KINDS
 from hw_sim.campaign.evening_run import CampaignPlan, EveningRun
 from hw_sim.campaign.rows import EarlyWarning, VerdictRow
 
@@ -68,9 +69,35 @@ def report(
     share = false_voids / valid if valid else 0.0
     slower = "the simulator" if timing.simulator_s > timing.black_box_s else "wheeld"
     cores = (timing.simulator_s + timing.black_box_s) / timing.wall_s
+    unexplained = sum(not each["explained"] for each in disagreements)
+    asked_max = math.inf if plan.faults > 1 or plan.margin else max(ASKED_ANY, ASKED_SHARE * valid)
+    idle_max = math.inf if plan.faults > 1 else max(IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE * len(rows))
+    failures = [
+        (counts["false_valid"], f"{counts['false_valid']} results where there was no result (false_valid)"),
+        (counts["wrong_number"], f"{counts['wrong_number']} wrong numbers (wrong_number)"),
+        (
+            counts["void_after_number"],
+            f"{counts['void_after_number']} voids after the number was out (void_after_number)",
+        ),
+        (unexplained, f"{unexplained} disagreements that no fault explains"),
+        (len(failed), f"{len(failed)} evenings ended by an error"),
+        (
+            false_voids > max(FALSE_VOIDS_ANY, false_voids_max * valid),
+            f"{false_voids} false voids of {valid} valid coups, more than one in {1 / false_voids_max:,.0f}",
+        ),
+        (not rows, "nothing was compared"),
+        (
+            counts["asked"] > asked_max,
+            f"in {counts['asked']} of {valid} valid coups the chef must confirm the number",
+        ),
+        (
+            len(idle) > idle_max,
+            f"{len(idle)} suspensions of an idle table that no gross fault explains in {len(rows):,} coups",
+        ),
+    ]
     return {
         "campaign": {**asdict(plan), "coups_asked": asked, "evenings": len(evening_runs)},
-        "failures": _failures(plan, counts, disagreements, failed, valid, len(idle), false_voids_max),
+        "failures": [words for wrong, words in failures if wrong],
         "coups": len(rows),
         "counts": counts,
         "false_voids": {"count": false_voids, "valid_coups": valid, "share": share, "share_max": false_voids_max},
@@ -136,43 +163,6 @@ def report(
 def grouped(rows: Iterable[VerdictRow], key: Callable[[VerdictRow], Key]) -> dict[Key, list[VerdictRow]]:
     """Group the rows by their key, in the order of the keys."""
     return {value: list(some) for value, some in groupby(sorted(rows, key=key), key)}
-
-
-def _failures(
-    plan: CampaignPlan,
-    counts: Mapping[Kind, int],
-    disagreements: list[dict[str, Any]],
-    failed: list[Any],
-    valid: int,
-    idle: int,
-    share_max: float,
-) -> list[str]:
-    coups, hard = sum(counts.values()), plan.faults > 1
-    unexplained = sum(not each["explained"] for each in disagreements)
-    found = [
-        (counts["false_valid"], f"{counts['false_valid']} results where there was no result (false_valid)"),
-        (counts["wrong_number"], f"{counts['wrong_number']} wrong numbers (wrong_number)"),
-        (
-            counts["void_after_number"],
-            f"{counts['void_after_number']} voids after the number was out (void_after_number)",
-        ),
-        (unexplained, f"{unexplained} disagreements that no fault explains"),
-        (len(failed), f"{len(failed)} evenings ended by an error"),
-        (
-            counts["false_void"] > max(FALSE_VOIDS_ANY, share_max * valid),
-            f"{counts['false_void']} false voids of {valid} valid coups, more than one in {1 / share_max:,.0f}",
-        ),
-        (not coups, "nothing was compared"),
-        (
-            counts["asked"] > max(ASKED_ANY, ASKED_SHARE * valid) and not hard and not plan.margin,
-            f"in {counts['asked']} of {valid} valid coups the chef must confirm the number",
-        ),
-        (
-            idle > max(IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE * coups) and not hard,
-            f"{idle} suspensions of an idle table that no gross fault explains in {coups:,} coups",
-        ),
-    ]
-    return [words for wrong, words in found if wrong]
 
 
 def _disagreement(plan: CampaignPlan, evening_run: EveningRun, row: VerdictRow) -> dict[str, Any]:
