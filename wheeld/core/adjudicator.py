@@ -128,7 +128,8 @@ class Adjudicator:
         return Known(self._state, self._observer, self._pockets, now_us, command)
 
     def _note(self, evidence: Evidence) -> None:
-        """Note times and directions for the result, and whether an object is in the cylinder."""
+        """Note for the result times, directions and where readers saw the ball. Note also whether an object is in the
+        cylinder."""
         coup = self._state.current
         if evidence.fact in OF_A_RUN and coup.called is not None:
             return  # the number of this coup awaits the chef, so the evidence is of another ball
@@ -140,18 +141,15 @@ class Adjudicator:
             case Fact.OPPOSITE_DIRECTION:
                 coup.directions = dict(evidence.figures)
             case Fact.NUMBER_SEEN:
-                self._note_seen(evidence)
-
-    def _note_seen(self, evidence: Evidence) -> None:
-        """Note where readers saw the ball, if its run is proven or the chef can answer for its laps. A ball that is
-        seen less than `REST_US` after its last pass is still bouncing, and is not noted."""
-        coup, record = self._state.current, self._observer.track.record()
-        has_run = bool(coup.directions) and coup.left_track_us is not None
-        first_us = self._observer.pocket.sightings[0].t_us
-        if has_run and first_us - (coup.left_track_us or 0) >= REST_US:
-            unproven = ("R2", "R3") if record.is_short_of(self._min_laps) else ("R3",)
-            figures = evidence.figures | record.figures | {"unproven": " ".join(unproven)}
-            coup.seen = self._called(msgspec.structs.replace(evidence, evidence_us=first_us, figures=figures), first_us)
+                # A ball that is seen less than `REST_US` after its last pass is still bouncing. And the chef can only
+                # be asked about a run that is proven, or whose laps he can answer for.
+                record, first_us = self._observer.track.record(), self._observer.pocket.sightings[0].t_us
+                has_run = bool(coup.directions) and coup.left_track_us is not None
+                if has_run and first_us - (coup.left_track_us or 0) >= REST_US:
+                    unproven = ("R2", "R3") if record.is_short_of(self._min_laps) else ("R3",)
+                    figures = evidence.figures | record.figures | {"unproven": " ".join(unproven)}
+                    seen = msgspec.structs.replace(evidence, evidence_us=first_us, figures=figures)
+                    coup.seen = self._called(seen, first_us)
 
     def _act(self, act: Act, row: Row, evidence: Evidence, now_us: int, command: Command | None) -> None:
         state = self._state
@@ -192,7 +190,12 @@ class Adjudicator:
                 coup.called = called
                 self._observer.ball.settle()  # people see where the ball lies
             case Act.DOUBT:
-                self._doubt()
+                # The chef must name the number (R3b): the ball was seen in two pockets, or the head contradicts itself.
+                # What is seen after another launch causes no doubt.
+                state, awaited = self._state, self._state.current.called
+                if awaited is not None and state.awaits_chef and not state.current.overtaken:
+                    unproven = tuple(sorted({*awaited.unproven, "R3"}))
+                    state.current.called = msgspec.structs.replace(awaited, number=None, unproven=unproven)
             case Act.OVERTAKE:
                 self._state.current.overtaken = self._state.awaits_chef
             case _:
@@ -331,16 +334,6 @@ class Adjudicator:
             self._notify(command, now_us, "chefs_word", self._catalogue.say(CLEAR_BY_WORD))
 
     # --- verdicts -----------------------------------------------------------------------------------------------------
-
-    def _doubt(self) -> None:
-        """Forget which number awaits the chef, so that he must name it (R3b): the ball was seen in two pockets, or the
-        head contradicts itself. What is seen after another launch causes no doubt."""
-        state = self._state
-        called = state.current.called
-        if called is None or not state.awaits_chef or state.current.overtaken:
-            return
-        unproven = tuple(sorted({*called.unproven, "R3"}))
-        state.current.called = msgspec.structs.replace(called, number=None, unproven=unproven)
 
     def _confirm(self, command: Command | None, now_us: int) -> None:
         """Publish the number that awaited the chef, or another one that he names, on his word (R3b)."""

@@ -325,7 +325,7 @@ class Table:
         if is_due or kind is End:
             self._pass_time(seen.t_us + (kind is End))
         self._now_us = max(self._now_us, seen.t_us)
-        shown, is_long = self.observer.observe(seen), len(kept) > IDLE_MAX
+        shown, is_long = self.observer.observe(seen), len(kept) > IDLE_MAX  # more than an idle table needs
         is_routine = self.observer.only_postpones
         if is_routine and not (shown or self._waitlist.waiting or is_due or is_long):
             return NOTHING  # this holds for nearly all encoder edges
@@ -336,7 +336,16 @@ class Table:
         matters = kind not in FREQUENT or begins_to_turn or bool(pending.messages or pending.replies or pending.facts)
         if matters or not is_routine:
             self._due_us = self._next_due_us()
-        return self._finish(is_long=is_long) if matters or is_long else NOTHING
+        if not (matters or is_long):
+            return NOTHING
+        self._publisher.publish(self._now_us)
+        logs = self._recorder.logs(self._pending.verdicts) if self._pending.verdicts else ()
+        memory = msgspec.json.encode(self._state)
+        changed = None if memory == self._memory else memory
+        self._memory = memory
+        if logs or (is_long and not self.is_running and self.observer.is_idle(self._now_us)):
+            self._recorder.begin(self._now_us)
+        return self._pending.take(logs, changed)
 
     def _hear(self, seen: Observation) -> None:
         """Take what does not come from the wheel: words, the clock, and up to when words were received."""
@@ -407,15 +416,3 @@ class Table:
     def _bouler_due_us(self) -> int | None:
         due_utc_us, clock = self._state.spinning.due_utc_us, self._clock
         return None if due_utc_us is None else clock.t_us + due_utc_us - clock.utc_us
-
-    def _finish(self, *, is_long: bool) -> Step:
-        """Publish the state of the table if it changed, and return the step. `is_long`: more observations are kept than
-        an idle table needs."""
-        self._publisher.publish(self._now_us)
-        logs = self._recorder.logs(self._pending.verdicts) if self._pending.verdicts else ()
-        memory = msgspec.json.encode(self._state)
-        changed = None if memory == self._memory else memory
-        self._memory = memory
-        if logs or (is_long and not self.is_running and self.observer.is_idle(self._now_us)):
-            self._recorder.begin(self._now_us)
-        return self._pending.take(logs, changed)

@@ -64,7 +64,25 @@ class PublishedState:
             owes = (state.resume_to if state.state is State.SUSPENDED else state.state) in _OWING
             self._decide(State.RIEN_VA_OPERATIONS_OWED if owes else State.RIEN_VA)
         elif topic == "table" and said.state is not None:
-            self._stand(said, state_of(said.state, [_CODES[code] for code in said.waiting_codes if code in _CODES]))
+            now = state_of(said.state, [_CODES[code] for code in said.waiting_codes if code in _CODES])
+            if now is State.SUSPENDED and state.state is not State.SUSPENDED:
+                state.resume_to = state.state
+            if now not in _AFTER_VOID:
+                state.tout_va_owed = False
+            state.state, state.since_at, state.last_number = now, said.since, said.last_number
+            state.moved_by = None if said.by is None else Person(said.by, said.reason or "", said.user)
+            this = said.coup
+            state.la_derniere = {None: None, "played": "played", "this": this, "next": this + 1}[said.last_coup]
+            state.left_out, state.slipped = said.without, PLACE in said.failing
+            state.spinning = Bouler(
+                who=said.bouler,
+                since_utc_us=None if now is State.CLOSED else state.told_us,
+                next_who=said.next_bouler,
+                acknowledged_by=said.acknowledged_by,
+            )
+            awaits_chef = not state.decided and Awaited.CONFIRM.value in said.waiting_codes
+            called = Called(said.number_awaiting_chef, 0, 0, None, None, [], None, ("R1", "R2", "R3"))
+            state.current = Coup(called=called if awaits_chef else None)
 
     def _decide(self, after: State) -> None:
         """Note a verdict, and the state after it. The next message usually gives this state, but may be missing."""
@@ -74,23 +92,3 @@ class PublishedState:
             state.state = after
         elif state.state is State.SUSPENDED and state.resume_to is not State.CLOSED:
             state.resume_to = after
-
-    def _stand(self, said: _Said, now: State) -> None:
-        state = self.state
-        if now is State.SUSPENDED and state.state is not State.SUSPENDED:
-            state.resume_to = state.state
-        if now not in _AFTER_VOID:
-            state.tout_va_owed = False
-        state.state, state.since_at, state.last_number = now, said.since, said.last_number
-        state.moved_by = None if said.by is None else Person(said.by, said.reason or "", said.user)
-        state.la_derniere = {None: None, "played": "played", "this": said.coup, "next": said.coup + 1}[said.last_coup]
-        state.left_out, state.slipped = said.without, PLACE in said.failing
-        state.spinning = Bouler(
-            who=said.bouler,
-            since_utc_us=None if now is State.CLOSED else state.told_us,
-            next_who=said.next_bouler,
-            acknowledged_by=said.acknowledged_by,
-        )
-        awaits_chef = not state.decided and Awaited.CONFIRM.value in said.waiting_codes
-        called = Called(said.number_awaiting_chef, 0, 0, None, None, [], None, ("R1", "R2", "R3"))
-        state.current = Coup(called=called if awaits_chef else None)

@@ -183,16 +183,13 @@ def questions(known: Known, waitlist: Waitlist) -> Iterator[Question]:
     """Yield the questions that are open at this table now."""
     yield from known.observer.questions(known.now_us)
     if waitlist.unheard is not None:
-        yield from _unheard(*waitlist.unheard, waitlist)
-
-
-def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Question]:
-    """Yield the questions that are open because words may be on their way. A proven number waits for these words. As
-    long as it waits, the question of the number is still open, so what happened after the number waits too."""
-    yield Question(Topic.SAID, since_us, until_us)
-    for one in waitlist.waiting:
-        if isinstance(one, Evidence) and one.fact in NUMBERS:
-            yield Question(Topic.REST, one.evidence_us, until_us)
+        # Words may be on their way, and a proven number waits for them. As long as it waits, the question of the number
+        # is still open, so what happened after the number waits too.
+        since_us, until_us = waitlist.unheard
+        yield Question(Topic.SAID, since_us, until_us)
+        for one in waitlist.waiting:
+            if isinstance(one, Evidence) and one.fact in NUMBERS:
+                yield Question(Topic.REST, one.evidence_us, until_us)
 
 
 def wait_of(
