@@ -199,15 +199,12 @@ class Conclusions:
             return []
         if ball == rotor and self._rotor.may_turn_back:
             return []  # a hand may just have reversed the rotor: the next edges show it, and N1 can't be taken back
-        return [self._compare(t_us, ball, rotor)]
-
-    def _compare(self, t_us: int, ball: Direction, rotor: Direction) -> Evidence:
         fact = Fact.SAME_DIRECTION if ball == rotor else Fact.OPPOSITE_DIRECTION
-        self._run.report_direction(fact)
+        run.report_direction(fact)
         record = self._ball.record()
         figures: Figures = {"ball_direction": ball, "rotor_direction": rotor, **record.figures}
         sure = None if record.lead_passes is None else Margin.direction(record.lead_passes)
-        return Evidence(fact, self._run.first_us or t_us, figures, sure)
+        return [Evidence(fact, run.first_us or t_us, figures, sure)]
 
     def rotor_stopped(self, last_us: int | None, *, may_lie_unseen: bool = False) -> list[Evidence]:
         """Conclude N4 or N5: the rotor stopped, or stopped and turned back. `last_us`: when it was last seen turning,

@@ -354,7 +354,12 @@ class BallTracker:
             self._swap_double(t_us, beam)
             return False
         state.pulse_us[beam] = t_us
-        self._note_alone(t_us, beam)
+        # It may be a pass of a ball that no other beam sees: such a ball comes to this beam once in a lap.
+        alone = state.alone.get(beam, [])
+        if alone and not Chain("cw", alone).follows(360.0, t_us):
+            alone = []
+        turn_deg = alone[-1].turn_deg + 360 if alone else 0.0
+        state.alone[beam] = [*alone[-ALONE_PASSES + 1 :], Pass(t_us, beam, turn_deg)]
         chain = self._running()
         # A lost ball is found again only by several passes (`_find_again`): a single pulse may be a stray.
         open_to = [other for other in state.chains if other is not chain or self.run.phase is Phase.ON_TRACK]
@@ -387,14 +392,6 @@ class BallTracker:
         self.run.phase = Phase.ON_TRACK
         self._lead(chain)
         return True
-
-    def _note_alone(self, t_us: int, beam: int) -> None:
-        """Note the pulse as a pass of a ball that no other beam sees: one that comes to this beam once in a lap."""
-        passes = self.state.alone.get(beam, [])
-        if passes and not Chain("cw", passes).follows(360.0, t_us):
-            passes = []
-        turn_deg = passes[-1].turn_deg + 360 if passes else 0.0
-        self.state.alone[beam] = [*passes[-ALONE_PASSES + 1 :], Pass(t_us, beam, turn_deg)]
 
     def _launch_alone(self, beam: int) -> bool:
         """Begin a run if passes of one beam show that a ball runs, although no chain of all beams proves it (N8)."""
@@ -707,20 +704,19 @@ class BallFromBeams(BallTracker):
         chain = self.leading
         if chain is None or self.run.launched_us is None:
             return []
-        speed, limit, evidence = chain.speed_rev_s(), self._slow_rev_s, []
-        if limit is not None and speed is not None and speed <= limit and not self.run.has_reported(Fact.BALL_SLOWED):
-            self.run.report(Fact.BALL_SLOWED)
+        run, speed, limit, evidence = self.run, chain.speed_rev_s(), self._slow_rev_s, []
+        if limit is not None and speed is not None and speed <= limit and not run.has_reported(Fact.BALL_SLOWED):
+            run.report(Fact.BALL_SLOWED)
             evidence.append(Evidence(Fact.BALL_SLOWED, t_us, {"ball_rev_s": round(speed, 3)}))
-        return evidence + self._forecasts(chain, speed or 0, t_us) if chain.last_us == t_us else evidence
-
-    def _forecasts(self, chain: Chain, speed_rev_s: float, t_us: int) -> list[Evidence]:
-        run, laps = self.run, self.laps_suggested(chain)
+        if chain.last_us != t_us:
+            return evidence
+        laps = self.laps_suggested(chain)
         short = not run.has_reported(Fact.VOID_FORESEEN) and laps < self._min_laps
-        slow = not run.has_reported(Fact.LEAVING_FORESEEN) and speed_rev_s < LEFT_REV_S_MAX
+        slow = not run.has_reported(Fact.LEAVING_FORESEEN) and (speed or 0) < LEFT_REV_S_MAX
         found = forecast(chain.passes, self._habit) if short or slow else None
         if found is None:
-            return []
-        laps, evidence = laps + found.laps_most, []
+            return evidence
+        laps += found.laps_most
         if short and laps < self._min_laps:
             run.report(Fact.VOID_FORESEEN)
             evidence.append(Evidence(Fact.VOID_FORESEEN, t_us, {"laps_at_most": round(laps, 2), **_leaving(found)}))

@@ -65,7 +65,13 @@ class Habit(msgspec.Struct):
         laps = [two for beam in {seen.beam for seen in passes} for two in pairwise(_laps(passes, beam))]
         # Use two laps only if the beam missed no lap between them.
         hops = [(one, two) for one, two in laps if two[0] - one[0] < 0.6e6 / one[1] + 0.6e6 / two[1]]
-        self.strange = self._strange_in(hops, _last_lap(passes))
+        lap = _last_lap(passes)
+        parts = [0.0 if lap is None else max(0.0, 1 - LEFT_REV_S_MAX / lap[0])]
+        for (before_us, before), (after_us, after) in hops:
+            if self.runs[place := _bin((before + after) / 2)] >= SURE_RUNS:
+                lost = self.slowing[place] * (after_us - before_us) / 1e6
+                parts.append(abs(before - after - lost) / before)
+        self.strange = max(parts) if self.left >= SURE_RUNS else 0.0
         if len(last) < 2 or last[-1][1] > LEFT_REV_S_MAX:
             return
         (before_us, before), (after_us, after) = last[-2:]
@@ -78,16 +84,6 @@ class Habit(msgspec.Struct):
         for place, found in slowings.items():
             self.runs[place] = min(self.runs[place] + 1, KEPT_RUNS)
             self.slowing[place] += (fsum(found) / len(found) - self.slowing[place]) / self.runs[place]
-
-    def _strange_in(self, hops: list[tuple[TimedSpeed, TimedSpeed]], last: tuple[float, int] | None) -> float:
-        if self.left < SURE_RUNS:
-            return 0.0
-        parts = [0.0 if last is None else max(0.0, 1 - LEFT_REV_S_MAX / last[0])]
-        for (before_us, before), (after_us, after) in hops:
-            if self.runs[place := _bin((before + after) / 2)] >= SURE_RUNS:
-                lost = self.slowing[place] * (after_us - before_us) / 1e6
-                parts.append(abs(before - after - lost) / before)
-        return max(parts)
 
     def covers(self, speed_rev_s: float) -> bool:
         """Whether enough runs are known from this speed down to the speed at which balls leave the track: at each speed

@@ -127,17 +127,12 @@ class RotorFromHead(RotorPart):
         state.standing, state.moved_us = 0, seen.t_us
         if seen.rpm is not None or not was_fast:
             state.before_rpm = seen.rpm
-        return "turned_back" if self._turns(seen) else None
-
-    def _turns(self, seen: HeadRotor) -> bool:
-        """Compare a line with the line before. Return whether it proves that the rotor turned back."""
-        state = self.state
-        if seen.direction != state.reported:
+        if seen.direction != state.reported:  # only the next line can prove that the rotor turned back
             state.reported, state.since_us = seen.direction, seen.t_us
-            return False
+            return None
         back = state.direction not in (None, seen.direction)
         state.direction = seen.direction
-        return back
+        return "turned_back" if back else None
 
 
 FIRST_LAPS_MAX = 3
@@ -264,7 +259,10 @@ class HeadGames:
             head.idle_us, head.is_stopped = None, False
         elif head.idle_us is None:
             head.idle_us = t_us
-        evidence = self._missed_games(seen)
+        evidence = []
+        kept, head.before = head.before, None
+        if kept is not None and not kept.goes_on_with(seen.spin):  # games were played while no daemon ran
+            evidence.append(Evidence(Fact.UNOBSERVED_COUP, t_us, {"from_spin": kept.spin, "to_spin": seen.spin}))
         if seen.phase not in RUNS:
             return evidence if seen.phase == "number" else evidence + self.end(t_us, "no number came")
         if not head.has_run:
@@ -300,8 +298,12 @@ class HeadGames:
 
     def take_rotor(self, seen: HeadRotor) -> list[Evidence]:
         """Take a report of the rotor, if no encoder watches it. Such reports come regularly, in every phase."""
-        rotor, since_us, t_us = self._reported_rotor, self._head.run.launched_us, seen.t_us
-        stopped = self._stopped(t_us)
+        head, rotor, t_us, stopped = self._head, self._reported_rotor, seen.t_us, []
+        since_us = head.run.launched_us
+        # The wheel has stopped its game: another report came after the first and did not deny it.
+        if not head.is_stopped and head.idle_us is not None and t_us > head.idle_us:
+            head.is_stopped = True
+            stopped.append(Evidence(Fact.WHEEL_STOPPED, head.idle_us, {"spin": head.spin}))
         if rotor is None:
             return stopped
         moved_us = rotor.state.moved_us
@@ -313,14 +315,6 @@ class HeadGames:
         evidence = self._conclusions.rotor_stopped(moved_us) if surprise is not None and armed else []
         evidence += self._conclusions.directions(t_us)
         return evidence + self._same_direction(t_us) + self._said_opposite(t_us)
-
-    def _stopped(self, t_us: int) -> list[Evidence]:
-        """Conclude that the wheel has stopped its game: another report came after the first and did not deny it."""
-        head = self._head
-        if head.is_stopped or head.idle_us is None or t_us <= head.idle_us:
-            return []
-        head.is_stopped = True
-        return [Evidence(Fact.WHEEL_STOPPED, head.idle_us, {"spin": head.spin})]
 
     def take_warning(self, seen: HeadWarning) -> list[Evidence]:
         """Take the head's warnings. One of them may declare the game void."""
@@ -390,13 +384,6 @@ class HeadGames:
                 evidence.append(Evidence(Fact.WHEEL_VOID, t_us, {"what": what, "spin": head.of_run.number}))
         head.end_run()
         return evidence
-
-    def _missed_games(self, seen: HeadGame) -> list[Evidence]:
-        """At the first line after a restart, report the games that were played while no daemon ran."""
-        before, self._head.before = self._head.before, None
-        if before is None or before.goes_on_with(seen.spin):
-            return []
-        return [Evidence(Fact.UNOBSERVED_COUP, seen.t_us, {"from_spin": before.spin, "to_spin": seen.spin})]
 
     def _begin(self, t_us: int, *, from_launch: bool) -> list[Evidence]:
         """Take the head's report that a ball runs. If beams watch the ball, wait until they prove the launch."""
@@ -509,7 +496,12 @@ class PocketFromHead:
         head = self._head
         before, head.last_number = head.last_number, (seen.spin, seen.number)
         if not head.has_run and before is not None and before[0] == seen.spin:
-            return [] if before == head.last_number else [_corrected(seen, before[1])]
+            if before == head.last_number:
+                return []
+            # The head changed a game's number, or took it back: neither is reliable (N8).
+            told = {"number": seen.number, "told_before": before[1]}
+            figures: Figures = {name: number for name, number in told.items() if number is not None}
+            return [Evidence(Fact.NUMBER_CORRECTED, seen.t_us, {"spin": seen.spin, **figures})]
         if seen.number is None:
             return self._games.end(seen.t_us, "its own lines disagree about the number")
         evidence = [*self._games.begin_coup(), *self._called(seen, seen.number)]
@@ -552,12 +544,3 @@ class PocketFromHead:
             return False
         began = first_us - HEAD_EARLY_US <= began_us <= min(first_us + BEAMS_LATE_US, last_us)
         return began and number_us >= last_us + REST_US
-
-
-def _corrected(seen: HeadNumber, before: int | None) -> Evidence:
-    """Return the fact that the head changed a game's number (`before`), or took it back: neither is reliable (N8)."""
-    figures: Figures = {"spin": seen.spin}
-    for name, number in (("number", seen.number), ("told_before", before)):
-        if number is not None:
-            figures[name] = number
-    return Evidence(Fact.NUMBER_CORRECTED, seen.t_us, figures)

@@ -126,7 +126,26 @@ class Observer:
             self._take[Rotor] = partial(self._edge, self._encoder)
         if self._beams is not None:
             self._take[BallPass] = self._pulse
-        self.pocket = self._use_readers(setting) if setting.head is None else self._follow_head(setting)
+        self.pocket: PocketFromReaders | PocketFromHead
+        if setting.head is None:
+            assert self._beams is not None, "without a head beams watch the ball"
+            assert self._encoder is not None, "without a head an encoder watches the rotor"
+            self.pocket = self._readers = PocketFromReaders(
+                setting, self.state.sightings, self.ball, self._beams, self._encoder, self.sight
+            )
+            self._take[Sighting] = partial(self._sighting, self._readers)
+        else:
+            self._head = head
+            self._games = games = HeadGames(setting, head, self.track, self.rotor, self._conclusions)
+            self.pocket = PocketFromHead(setting, head, self.track, self.rotor, games)
+            self._take |= {
+                HeadGame: partial(self._line, games.take_game),
+                HeadBall: partial(self._line, games.take_ball),
+                HeadRotor: games.take_rotor,
+                HeadWarning: games.take_warning,
+                HeadJump: partial(self._line, games.take_jump),
+                HeadNumber: partial(self._line, self.pocket.take),
+            }
         self._absences = [*self._awaited()]
         self.rotor_rpm, self.lies_in, self.place = self.rotor.rpm, self.pocket.lies_in, self.pocket.place
         self._use_the_rest()
@@ -143,31 +162,6 @@ class Observer:
             yield readers.proof_due_us, readers.miss_proof
         yield self._fall_due_us, self._miss_fall
         yield lambda: self.ball.until_us, self._miss_rest
-
-    def _use_readers(self, setting: TableSetting) -> PocketFromReaders:
-        """Make the pocket part from readers. These also need beams and an encoder."""
-        assert self._beams is not None, "without a head beams watch the ball"
-        assert self._encoder is not None, "without a head an encoder watches the rotor"
-        self._readers = pocket = PocketFromReaders(
-            setting, self.state.sightings, self.ball, self._beams, self._encoder, self.sight
-        )
-        self._take[Sighting] = partial(self._sighting, pocket)
-        return pocket
-
-    def _follow_head(self, setting: TableSetting) -> PocketFromHead:
-        """Make the pocket part from a head. Also take the head's other reports."""
-        self._head = self.state.head
-        self._games = games = HeadGames(setting, self._head, self.track, self.rotor, self._conclusions)
-        pocket = PocketFromHead(setting, self._head, self.track, self.rotor, games)
-        self._take |= {
-            HeadGame: partial(self._line, games.take_game),
-            HeadBall: partial(self._line, games.take_ball),
-            HeadRotor: games.take_rotor,
-            HeadWarning: games.take_warning,
-            HeadJump: partial(self._line, games.take_jump),
-            HeadNumber: partial(self._line, pocket.take),
-        }
-        return pocket
 
     # --- what the table may ask ---------------------------------------------------------------------------------------
 
@@ -456,15 +450,11 @@ class Observer:
         buttons have no effect. The source itself reports that a blocked sensor fails, and a button that is held was
         pressed before."""
         if seen.sensor == DOOR:
-            return self._door(seen)
+            was, self.state.door_open = self.state.door_open, seen.active
+            if seen.active is bool(was):  # only a change is evidence, or that it is open at the start
+                return []
+            return [Evidence(Fact.DOOR_OPENED if seen.active else Fact.DOOR_CLOSED, seen.t_us)]
         return self._stand("present" if seen.active else "clear", seen.t_us) if seen.sensor == OBJECT else []
-
-    def _door(self, seen: Level) -> list[Evidence]:
-        """Take a change of the cabinet's door, or the report that it is open at the start."""
-        was, self.state.door_open = self.state.door_open, seen.active
-        if seen.active is bool(was):
-            return []
-        return [Evidence(Fact.DOOR_OPENED if seen.active else Fact.DOOR_CLOSED, seen.t_us)]
 
     def _restarted(self, seen: Restarted) -> list[Evidence]:
         """Note that the wheel was not watched until now, or that words are received only from `away_until_us` on."""
@@ -500,13 +490,12 @@ class Observer:
         if sensor in OF_EDGES and self._encoder is not None:
             self._encoder.lose_sight()
             self.ball.note_gap()
-        return [*(self._mended(seen) if seen.ok else self._failed(seen)), *trouble]
-
-    def _mended(self, seen: SensorState) -> list[Evidence]:
-        del self.sight.failing[seen.sensor]
+        if not seen.ok:
+            return [*self._failed(seen), *trouble]
+        del failing[sensor]
         self._use_the_rest()
-        is_left_out = seen.sensor in self.sight.left_out
-        return [Evidence(Fact.LEFT_OUT_WORKS, seen.t_us, {"sensor": seen.sensor})] if is_left_out else []
+        works = [Evidence(Fact.LEFT_OUT_WORKS, seen.t_us, {"sensor": sensor})] if sensor in self.sight.left_out else []
+        return [*works, *trouble]
 
     def _failed(self, seen: SensorState) -> list[Evidence]:
         sensor, is_link = seen.sensor, seen.sensor == "link"

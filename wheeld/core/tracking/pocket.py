@@ -158,7 +158,15 @@ class PocketTracker:
             met = {each for each in self._left if each in state.latest and state.latest[each].t_us >= before.t_us}
             self.blind = self._sight.note_turn(self._left, met, t_us)
         state.latest[reader] = seen
-        return self._count(seen)
+        if self.pocket != seen.pocket_index:
+            self.restart()
+        if not state.streak:
+            state.proof_due_us = t_us + min(PROOF_US_MAX, round(PROOF_TURNS * 60e6 / (self._rotor.rpm(t_us) or 1)))
+        state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen]
+        if state.proof_due_us is None or not self._is_proven(begun_us):
+            return False
+        state.proof_due_us = None
+        return True
 
     def _agreeing(self, before: list[Seen], seen: Seen) -> list[Seen]:
         """Return the latest consecutive sightings in one place of the rotor, with this one."""
@@ -198,20 +206,6 @@ class PocketTracker:
         """Return the longest time between two sightings of a lying ball, at the rotor's speed. 5 s if it is unknown."""
         rpm = self._rotor.rpm(self._rotor.state.last_tick_us or t_us)
         return round(self.widest_deg / (rpm * 6) * 1e6) if rpm else 5_000_000
-
-    def _count(self, seen: Seen) -> bool:
-        state = self.state
-        if self.pocket != seen.pocket_index:
-            self.restart()
-        if not state.streak:
-            state.proof_due_us = seen.t_us + min(
-                PROOF_US_MAX, round(PROOF_TURNS * 60e6 / (self._rotor.rpm(seen.t_us) or 1))
-            )
-        state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen]
-        if state.proof_due_us is None or not self._is_proven(self._rotor.state.begun_us):
-            return False
-        state.proof_due_us = None
-        return True
 
     def _is_proven(self, begun_us: int) -> bool:
         """Whether the streak proves its pocket. If one reader is in it twice, that reader saw the ball there again a
@@ -420,7 +414,12 @@ class PocketFromReaders(PocketTracker):
         is_doubtful = are_two or (called and ball.was_elsewhere(pocket))
         is_of_none = is_doubtful and not run.has_reported(Fact.NUMBER_NOT_PROVEN)
         if not called and not is_of_none:
-            return [Evidence(Fact.NUMBER_SEEN, t_us, self._sighted())] if is_open else []
+            if not is_open:
+                return []
+            last, sightings = self.state.streak[-1], len(self.state.streak)
+            figures: Figures = {"number": self._rotor.pockets.order[last.pocket_index]}
+            figures |= {"pocket_index": last.pocket_index, "reader": last.reader, "sightings": sightings}
+            return [Evidence(Fact.NUMBER_SEEN, t_us, figures)]
         evidence = self._beams.leave() if is_on_track else []
         if is_of_none:
             # The chef decides which number counts, if any (R3b): either the ball rested in another pocket before, where
@@ -460,16 +459,6 @@ class PocketFromReaders(PocketTracker):
         self._beams.forget()
         came_from: Figures = {} if lay_in is None else {"from_pocket_index": lay_in}
         return [*evidence, Evidence(Fact.BALL_MOVED, t_us, {**self._placed(streak), **came_from})]
-
-    def _sighted(self) -> Figures:
-        """Return the figures of a sighting, for panels."""
-        last = self.state.streak[-1]
-        return {
-            "number": self._rotor.pockets.order[last.pocket_index],
-            "pocket_index": last.pocket_index,
-            "reader": last.reader,
-            "sightings": len(self.state.streak),
-        }
 
     def _placed(self, streak: list[Seen]) -> Figures:
         last = streak[-1]

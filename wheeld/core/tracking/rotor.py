@@ -137,7 +137,11 @@ class RotorFromEncoder:
             return self._opposite(seen, angle_deg)
         rattled, state.opposite = bool(state.opposite), []
         if state.stopped:
-            return self._turn_again(seen, angle_deg, rattled=rattled)
+            # The first tick after the rotor stood must come from the next border.
+            border_deg = points[-1][1] + forward * self._step_deg
+            misplaced = not rattled and self._is_misplaced(_apart_deg(angle_deg, border_deg))
+            self._begin(seen, angle_deg)
+            return "slipped" if misplaced else None
         last_us, last_deg = points[-1]
         moved_deg = _moved_deg(angle_deg - last_deg, forward)
         # A contact may report one entry into a sector twice. The second report comes much sooner than the rotor can
@@ -145,7 +149,11 @@ class RotorFromEncoder:
         if abs(moved_deg) < 1e-6 and (rattled or len(points) < 2 or t_us - last_us < (last_us - points[-2][0]) / 2):
             return None
         if forward * moved_deg > REV_S_MAX * 360 * (t_us - last_us) / 1e6 + JUMP_DEG:
-            return self._glitch(seen, angle_deg)
+            state.glitch_ticks += 1
+            if state.glitch_ticks < GLITCH_TICKS:
+                return None
+            self._begin(seen, angle_deg)
+            return "slipped"
         state.last_tick_us, state.glitch_ticks = t_us, 0
         points.append((t_us, last_deg + moved_deg))
         if len(points) > self._kept_ticks:
@@ -258,14 +266,6 @@ class RotorFromEncoder:
         state.opposite, state.glitch_ticks = [], 0
         state.stopped = False
 
-    def _turn_again(self, seen: Rotor, angle_deg: float, *, rattled: bool) -> Surprise | None:
-        """Take the first tick after the rotor stood. It must come from the next border."""
-        forward = 1 if seen.direction == "cw" else -1
-        border_deg = self.state.points[-1][1] + forward * self._step_deg
-        misplaced = not rattled and self._is_misplaced(_apart_deg(angle_deg, border_deg))
-        self._begin(seen, angle_deg)
-        return "slipped" if misplaced else None
-
     def _opposite(self, seen: Rotor, angle_deg: float) -> Surprise | None:
         """Take a tick in the other direction. The third one in a row proves a reversal. If the rotor stood, the first
         one shows that it turns. The first one must come from the border that the rotor has just passed."""
@@ -286,14 +286,6 @@ class RotorFromEncoder:
         self._begin(seen, angle_deg)
         state.points = points
         return "turned_back" if was_turning else None
-
-    def _glitch(self, seen: Rotor, angle_deg: float) -> Surprise | None:
-        """Note a tick from an impossible place. If `GLITCH_TICKS` of them come in a row, they count."""
-        self.state.glitch_ticks += 1
-        if self.state.glitch_ticks < GLITCH_TICKS:
-            return None
-        self._begin(seen, angle_deg)
-        return "slipped"
 
     def _is_misplaced(self, off_deg: float) -> bool:
         """Whether the first tick after the rotor turned back, or stood, is too far from the border where it must be.
