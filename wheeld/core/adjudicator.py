@@ -85,15 +85,32 @@ class Adjudicator:
 
     def answer(self, command: Command, now_us: int) -> None:
         """Apply the law to a command, and reply to it. Refuse it if it lacks something, or is for another coup."""
-        coup = self._state.coup
+        coup, catalogue = self._state.coup, self._catalogue
         if command.coup is not None and command.coup != coup:
-            say = self._catalogue.say
+            say = catalogue.say
             why = say("the command is for coup {asked}; it is coup {current} now", asked=command.coup, current=coup)
             self._reply(command, now_us, done=False, why=why)
-        elif lack := missing(command, self._pockets):
-            self._reply(command, now_us, done=False, why=self._catalogue.say(lack))
-        else:
-            self._apply_command(command, now_us)
+            return
+        if lack := missing(command, self._pockets):
+            self._reply(command, now_us, done=False, why=catalogue.say(lack))
+            return
+        # Nobody knows when a word with `until_us` was said. The word counts for the present coup, from its launch on.
+        launched_us = 0 if command.until_us is None else self._state.current.launched_us or 0
+        counted = Evidence(fact_of(command), max(command.t_us, launched_us), self._figures_of(command, now_us))
+        fact, row, need = self.apply(counted, now_us, command)
+        known = self._known(now_us, command)
+        parts = [self._cited(msgspec.structs.replace(row, rules=cited(row, fact, known)), command.case)]
+        word = catalogue.say(need.word) if need is not None and need.word else ""
+        if need is not None:
+            parts += map(catalogue.say_text, need.reasons(known))
+        if word:
+            parts.append(word)
+        if command.until_us is not None:
+            since, until = self._clock.texts(command.t_us, command.until_us)
+            parts.append(catalogue.say(IN_DOUBT, since=since, until=until))
+        self._reply(command, now_us, done=not row.refuse, why=catalogue.joined(parts))
+        if word:
+            self._notify(command, now_us, "chefs_word", word)
 
     def apply(self, evidence: Evidence, now_us: int, command: Command | None = None) -> Ruled:
         """Apply the law to evidence, or to a command, at sensing time `now_us`. Return the fact and its row."""
@@ -108,7 +125,19 @@ class Adjudicator:
             self._act(act, row, evidence, now_us, command)
         if row.void is not None:
             self._void(row, row.void, evidence, now_us, command)
-        self._move(row, evidence.evidence_us + (command is not None), now_us, command)
+        moved = move(row, state)
+        if moved is not None:
+            state.resume_to = moved.resume_to
+            if moved.is_new_game:
+                state.begin_coup()
+                state.current = Coup()
+                self._observer.disown()
+                self._observer.ball.settle()
+            if moved.state is not state.state:
+                # 1 µs after a command was given: a pass with exactly the time of the command came before it.
+                state.move(evidence.evidence_us + (command is not None), moved.state)
+                state.since_at = self._clock.text(now_us)
+            state.moved_by = command.person if command else None  # even in the same state: a void may follow a void
         self._pending.facts.append(AppliedFact(now_us, ruled.fact, state.state, evidence.evidence_us, evidence.figures))
         for standing in standing_evidence(before, self._known(now_us), evidence.evidence_us):
             self.apply(standing, now_us)
@@ -252,25 +281,6 @@ class Adjudicator:
 
     # --- commands -----------------------------------------------------------------------------------------------------
 
-    def _apply_command(self, command: Command, now_us: int) -> None:
-        # Nobody knows when a word with `until_us` was said. The word counts for the present coup, from its launch on.
-        launched_us = 0 if command.until_us is None else self._state.current.launched_us or 0
-        counted = Evidence(fact_of(command), max(command.t_us, launched_us), self._figures_of(command, now_us))
-        fact, row, need = self.apply(counted, now_us, command)
-        catalogue, known = self._catalogue, self._known(now_us, command)
-        parts = [self._cited(msgspec.structs.replace(row, rules=cited(row, fact, known)), command.case)]
-        word = catalogue.say(need.word) if need is not None and need.word else ""
-        if need is not None:
-            parts += map(catalogue.say_text, need.reasons(known))
-        if word:
-            parts.append(word)
-        if command.until_us is not None:
-            since, until = self._clock.texts(command.t_us, command.until_us)
-            parts.append(catalogue.say(IN_DOUBT, since=since, until=until))
-        self._reply(command, now_us, done=not row.refuse, why=catalogue.joined(parts))
-        if word:
-            self._notify(command, now_us, "chefs_word", word)
-
     def _figures_of(self, command: Command, now_us: int) -> Figures:
         """Return the figures of the message about a command. For a change of bouler: both boulers, the full minutes
         that the first one served, and whether the change was announced and acknowledged. For a late bet: how far the
@@ -392,21 +402,3 @@ class Adjudicator:
         self._pending.verdicts.append((self._state.coup, verdict))
 
     # --- the table's state --------------------------------------------------------------------------------------------
-
-    def _move(self, row: Row, since_us: int, now_us: int, command: Command | None) -> None:
-        """Change to the state of the row, at the time `since_us`. For a command, this time is 1 µs after the command
-        was given: a pass with exactly the time of the command came before it."""
-        state = self._state
-        moved = move(row, state)
-        if moved is None:
-            return
-        state.resume_to = moved.resume_to
-        if moved.is_new_game:
-            state.begin_coup()
-            state.current = Coup()
-            self._observer.disown()
-            self._observer.ball.settle()
-        if moved.state is not state.state:
-            state.move(since_us, moved.state)
-            state.since_at = self._clock.text(now_us)
-        state.moved_by = command.person if command else None  # even if `state` stays the same: a void may follow a void

@@ -81,34 +81,31 @@ class PocketLayout:
         self.index_of = {number: index for index, number in enumerate(order)}
         named = [LABELS[number] for number in order if number in LABELS]
         self.printed = ", ".join((f"0…{max({*order} - {*LABELS})}", *named))
-        self._red, self._sectors = red, sectors
         # A finale across (V) has each number that ends in one of the two digits, en plein if it is alone in its row. A
         # finale down has the pair, and the pairs 10, 20, … higher, if both numbers are on the cloth.
-        self._finals = {pair: frozenset(number for number in order if number % 10 in pair) for pair in finals_across}
+        finals = {pair: frozenset(number for number in order if number % 10 in pair) for pair in finals_across}
         for upper, lower in finals_down:
             tens = range(0, len(order) - lower, 10)
-            self._finals[upper, lower] = frozenset(number + ten for ten in tens for number in (upper, lower))
-        self.facts = {number: self._facts(number) for number in order}
-
-    def _facts(self, number: int) -> NumberFacts:
-        zero = number == 0 or number in LABELS
-        half = max({*self.order} - {*LABELS}) // 2
-        at, order = self.index_of[number], self.order
-        before2, before1, after1, after2 = (order[(at + step) % len(order)] for step in (-2, -1, 1, 2))
-        return NumberFacts(
-            number=number,
-            label=label_of(number),
-            pocket_index=at,
-            colour=None if zero else "rouge" if number in self._red else "noir",
-            parity=None if zero else "impair" if number % 2 else "pair",
-            half=None if zero else "manque" if number <= half else "passe",
-            dozen=None if zero else (number - 1) // 12 + 1,
-            column=None if zero else (number - 1) % 3 + 1,
-            sectors=tuple(name for name, numbers in self._sectors.items() if number in numbers),
-            finals_plein=(number % 10,) if self._finals else (),
-            finals_cheval=tuple(pair for pair, numbers in self._finals.items() if number in numbers),
-            neighbours=(before2, before1, after1, after2),
-        )
+            finals[upper, lower] = frozenset(number + ten for ten in tens for number in (upper, lower))
+        self.facts: dict[int, NumberFacts] = {}
+        half = max({*order} - {*LABELS}) // 2
+        for at, number in enumerate(order):
+            zero = number == 0 or number in LABELS
+            before2, before1, after1, after2 = (order[(at + step) % len(order)] for step in (-2, -1, 1, 2))
+            self.facts[number] = NumberFacts(
+                number=number,
+                label=label_of(number),
+                pocket_index=at,
+                colour=None if zero else "rouge" if number in red else "noir",
+                parity=None if zero else "impair" if number % 2 else "pair",
+                half=None if zero else "manque" if number <= half else "passe",
+                dozen=None if zero else (number - 1) // 12 + 1,
+                column=None if zero else (number - 1) % 3 + 1,
+                sectors=tuple(name for name, numbers in sectors.items() if number in numbers),
+                finals_plein=(number % 10,) if finals else (),
+                finals_cheval=tuple(pair for pair, numbers in finals.items() if number in numbers),
+                neighbours=(before2, before1, after1, after2),
+            )
 
 
 # fmt: off

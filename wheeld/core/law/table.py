@@ -180,7 +180,14 @@ def late_row(evidence: Evidence, known: Known) -> Row | None:
     if evidence.fact not in LAUNCHES or known.table_state.awaits_chef:
         return None  # even a late launch does not change the number that awaits the chef (N8)
     now = known.table_state.state
-    meaning = _meaning(evidence, known)
+    # What a launch meant follows from the state of the table when it was made. A head does not report this time well:
+    # a launch that may belong to the last void coup is taken as part of it. So one ball does not make two coups.
+    last_void = known.table_state.last_void
+    earliest_us = evidence.evidence_us if evidence.earliest_us is None else evidence.earliest_us
+    void = {(state, last_void.coup) for state in (*BEFORE_LAUNCH, *RUNNING)} if last_void is not None else set()
+    stood = known.table_state.stood_between(earliest_us, evidence.evidence_us)
+    is_of_void = any((each.state, each.coup) in void for each in stood)
+    meaning = Meaning.OF_VOID if is_of_void else _GROUPS[stood[-1].state]
     if meaning in (_GROUPS[now], Meaning.RUNNING):
         return None
     if meaning in (Meaning.CLOSED, Meaning.SUSPENDED) and evidence.fact is Fact.WEAK_LAUNCH:
@@ -192,18 +199,6 @@ def too_early_us(row: Row, evidence: Evidence, table: TableState) -> int:
     """For a row of a launch that was too early, return how many µs before the present state it came. Otherwise 0."""
     is_early = row in (_EARLY, _EARLY_THEN_CLOSED, _EARLY_THEN_SUSPENDED)
     return table.history[-1].since_us - evidence.evidence_us if is_early else 0
-
-
-def _meaning(evidence: Evidence, known: Known) -> Meaning:
-    """Return what a launch meant, by the state of the table when it was made. A head does not report this time exactly:
-    a launch that may belong to the last void coup is taken as part of it. So one ball does not make two coups."""
-    last_void = known.table_state.last_void
-    earliest_us = evidence.evidence_us if evidence.earliest_us is None else evidence.earliest_us
-    void = {(state, last_void.coup) for state in (*BEFORE_LAUNCH, *RUNNING)} if last_void is not None else set()
-    stood = known.table_state.stood_between(earliest_us, evidence.evidence_us)
-    if any((each.state, each.coup) in void for each in stood):
-        return Meaning.OF_VOID
-    return _GROUPS[stood[-1].state]
 
 
 def standing_evidence(before: State, known: Known, evidence_us: int) -> Iterator[Evidence]:

@@ -373,7 +373,15 @@ class BallTracker:
         if self._swap_double(t_us, beam):
             return True
         self._seed(t_us, beam)
-        return self._overtake()
+        if self.run.direction is None:
+            return False
+        # If another chain has become much better than the run's, it is the run's from now on.
+        own, best = state.chains[0], max(self._with_a_hop(), key=lambda each: each.score)
+        if best.score < own.score + OVERTAKE or best.last_us <= own.last_us:
+            return False
+        self._lead(best)
+        self.run.phase = Phase.ON_TRACK
+        return True
 
     def _launch(self) -> bool:
         """Begin a run if the last pulse proves a launch. The new run may replace one whose ball left the track long
@@ -450,21 +458,20 @@ class BallTracker:
     def _decide_direction(self) -> None:
         """Take the direction of the leading chain, if it is enough ahead of all contrary chains. With more than three
         passes it must lead by two, because one may be a stray, and N1 can't be taken back. Three passes must agree
-        closely."""
+        closely and be as fast as a launch. A stray with two passes of a fast ball, or every second pass of that ball,
+        may look like a slow ball in the other direction."""
         chain = self._running()
         if chain is None or chain.direction == self.run.direction or chain.score < LAUNCH_PASSES:
             return
-        lead = self._lead_passes(chain)
-        if lead > 1 if len(chain.passes) > LAUNCH_PASSES else lead > 0 and self._three_suffice(chain):
+        lead, is_short = self._lead_passes(chain), len(chain.passes) <= LAUNCH_PASSES
+        is_ahead = lead > 0 if is_short else lead > 1
+        if is_ahead and is_short:
+            others = [len(other.passes) for other in self.state.chains if other.direction != chain.direction]
+            is_launched = chain.is_tight() and hop_rev_s(*chain.passes[:2]) > LAUNCH_REV_S_MIN
+            is_ahead = is_launched and max(others, default=0) < LAUNCH_PASSES
+        if is_ahead:
             self.run.turn(chain.direction)
             self._lead(chain)
-
-    def _three_suffice(self, chain: Chain) -> bool:
-        """Whether three passes prove the direction: they agree closely and are as fast as a launch. A stray with two
-        passes of a fast ball, or every second pass of that ball, may look like a slow ball in the other direction."""
-        others = [len(other.passes) for other in self.state.chains if other.direction != chain.direction]
-        is_launched = chain.is_tight() and hop_rev_s(*chain.passes[:2]) > LAUNCH_REV_S_MIN
-        return is_launched and max(others, default=0) < LAUNCH_PASSES
 
     def rest(self, t_us: int) -> None:
         """Note that the ball was seen where it lay. If there was no launch, the pulses just before were strays."""
@@ -535,18 +542,6 @@ class BallTracker:
     def _with_a_hop(self) -> list[Chain]:
         """Return the chains that may be the run's: those of more than one pulse."""
         return [chain for chain in self.state.chains if len(chain.passes) > 1]
-
-    def _overtake(self) -> bool:
-        """If another chain has become much better than the run's, make it the run's. Return whether one has."""
-        own = self.state.chains[0]
-        if self.run.direction is None:
-            return False
-        best = max(self._with_a_hop(), key=lambda chain: chain.score)
-        if best.score < own.score + OVERTAKE or best.last_us <= own.last_us:
-            return False
-        self._lead(best)
-        self.run.phase = Phase.ON_TRACK
-        return True
 
     def _extend(self, chain: Chain, t_us: int, beam: int) -> bool:
         last, sure, more = chain.passes[-1], len(chain.passes) >= SURE_PASSES, 0
