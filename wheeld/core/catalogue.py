@@ -67,14 +67,15 @@ class Catalogue:
 
     def say_text(self, text: Text) -> str:
         """Translate a text that was made before its language was known."""
-        return self.say(text.english, **{name: self._part(part) for name, part in text.parts.items()})
-
-    def _part(self, part: Part) -> str | int:
-        if isinstance(part, Text):
-            return self.say_text(part)
-        if isinstance(part, float):
-            return self.decimal(part)
-        return self.listed([self.say_text(each) for each in part]) if isinstance(part, tuple) else part
+        parts: dict[str, str | int] = {}
+        for name, part in text.parts.items():
+            if isinstance(part, Text):
+                parts[name] = self.say_text(part)
+            elif isinstance(part, float):
+                parts[name] = self.decimal(part)
+            else:
+                parts[name] = self.listed([self.say_text(each) for each in part]) if isinstance(part, tuple) else part
+        return self.say(text.english, **parts)
 
     def listed(self, items: Sequence[str]) -> str:
         """Return one or more things as one text: "a, b and c"."""

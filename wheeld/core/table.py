@@ -171,21 +171,16 @@ def waiting_for(
             assert called.number is not None, "a proven number is known"
             steps.append(say(NUMBER_PROVEN, number=label_of(called.number)))
         elif code is Awaited.REPAIR:
-            steps += map(catalogue.say_text, _repairs(failing))
+            # What a technician must do: mend each trouble that is known, and repair the other failing sensors.
+            known = {sensor: trouble for sensor, trouble in failing.items() if trouble is not None}
+            for sensor, trouble in known.items():
+                parts = {"sensor": sensor_text(sensor), "mend": Text(trouble.mend), "what": Text(trouble.text)}
+                steps.append(catalogue.say_text(Text(MEND if sensor in LINES else MEND_SENSOR, parts)))
+            if rest := [sensor for sensor in failing if sensor not in known]:
+                steps.append(catalogue.say_text(Text(AWAITED[code], {"sensors": sensor_texts(rest)})))
         else:
             steps.append(say(AWAITED[code], laps=laps))
     return reduce(lambda first, step: say("{first}, then {next}", first=first, next=step), steps)
-
-
-def _repairs(failing: Mapping[str, Trouble | None]) -> Iterator[Text]:
-    """Yield what a technician must do: mend each trouble that is known, and repair the other failing sensors."""
-    for sensor, trouble in failing.items():
-        if trouble is not None:
-            phrase = MEND if sensor in LINES else MEND_SENSOR
-            parts = {"sensor": sensor_text(sensor), "mend": Text(trouble.mend), "what": Text(trouble.text)}
-            yield Text(phrase, parts)
-    if rest := [sensor for sensor, trouble in failing.items() if trouble is None]:
-        yield Text(AWAITED[Awaited.REPAIR], {"sensors": sensor_texts(rest)})
 
 
 NOTHING = Step()

@@ -64,8 +64,14 @@ class Chain(msgspec.Struct):
         without them. Without this rule, with two beams, one short run in six would get a lap from a stray. Passes at
         the beginning do not count while the ball becomes faster, because it was still in the hand.
         """
-        first = self._released()
-        passes = self.passes
+        # Begin at the first pass after which the ball does not become faster: only the launching hand can make it so.
+        passes, first = self.passes, max(0, len(self.passes) - 2)
+        for at in range(len(passes) - 2):
+            one, middle, third = passes[at : at + 3]
+            slack = TIGHT_SLACK + TIGHT_JITTER_US * (1 / (middle.t_us - one.t_us) + 1 / (third.t_us - middle.t_us))
+            if hop_rev_s(middle, third) <= hop_rev_s(one, middle) * (1 + slack):
+                first = at
+                break
         if len(passes) - first <= strays:
             return 0.0
         return min(passes[-1 - strays + at].turn_deg - passes[first + at].turn_deg for at in range(strays + 1))
@@ -85,16 +91,6 @@ class Chain(msgspec.Struct):
         if len(self.passes) < 2:
             return None
         return hop_rev_s(self.passes[-2], self.passes[-1])
-
-    def _released(self) -> int:
-        """Return the index of the first pass after which the ball no longer becomes faster. A free ball never becomes
-        faster, but the launching hand may make it faster."""
-        for at in range(len(self.passes) - 2):
-            first, middle, third = self.passes[at : at + 3]
-            slack = TIGHT_SLACK + TIGHT_JITTER_US * (1 / (middle.t_us - first.t_us) + 1 / (third.t_us - middle.t_us))
-            if hop_rev_s(middle, third) <= hop_rev_s(first, middle) * (1 + slack):
-                return at
-        return max(0, len(self.passes) - 2)
 
     def follows(self, turn_deg: float, t_us: int) -> bool:
         """Whether a ball that slows as balls do can have run `turn_deg` between the last pass and `t_us`."""

@@ -531,16 +531,16 @@ class PocketFromHead:
         """Whether the head, and the beams if there are any, have seen this run from its launch to its number (N8)."""
         head, spin = self._head, self._head.of_run
         by_head = head.has_run and spin.from_launch and spin.number == seen.spin and seen.whole
-        by_beams = self._ball_by_head or self._is_same_run(seen.t_us)
-        return by_head and by_beams and self._rotor.was_seen_turning and not (head.run.disowned or spin.against)
-
-    def _is_same_run(self, number_us: int) -> bool:
-        """Whether beams saw the run that the head reports, to its end, and the number came when the ball could rest."""
-        run, began_us = self._ball.run, self._head.run.launched_us
+        if not by_head or not self._rotor.was_seen_turning or head.run.disowned or spin.against:
+            return False
+        if self._ball_by_head:
+            return True
+        # Beams must have seen the run that the head reports, to its end, and the ball could rest when the number came.
+        run, began_us = self._ball.run, head.run.launched_us
         if run.phase is not Phase.OFF_TRACK or run.disowned:
             return False
         first_us, last_us = run.launched_us, run.last_us
         if began_us is None or first_us is None or last_us is None:
             return False
         began = first_us - HEAD_EARLY_US <= began_us <= min(first_us + BEAMS_LATE_US, last_us)
-        return began and number_us >= last_us + REST_US
+        return began and seen.t_us >= last_us + REST_US

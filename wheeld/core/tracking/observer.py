@@ -499,7 +499,16 @@ class Observer:
 
     def _failed(self, seen: SensorState) -> list[Evidence]:
         sensor, is_link = seen.sensor, seen.sensor == "link"
-        hidden = self._launch_hidden() if is_link else []
+        beams, hidden = self._beams, []
+        if is_link and beams is not None and self.run.phase is Phase.SUSPECTED:
+            # No pass after the gap can prove this launch: after two passes it is one that was not seen whole (N8).
+            shown = beams.leading
+            if shown is not None and len(shown.passes) >= HIDDEN_PASSES:
+                beams.forget()
+                self.ball.launch()  # the ball no longer lies where it lay
+                if self._readers is not None:
+                    self._readers.restart()
+                hidden = [Evidence(Fact.LAUNCH_UNSEEN, shown.first_us, {"first_pass_us": shown.first_us})]
         # Without the line, the encoder or the place of the pockets, nothing proves any more where the ball lies (R3b).
         proves_place = sensor in ("link", "rotor", PLACE)
         given_up = self._readers.give_up() if self._readers is not None and proves_place else []
@@ -514,17 +523,3 @@ class Observer:
         if seen.what is not None:
             figures["what"] = seen.what.value
         return [*hidden, *given_up, *forgotten, Evidence(Fact.SENSOR_FAULT, seen.t_us, figures)]
-
-    def _launch_hidden(self) -> list[Evidence]:
-        """At a failure of the line: report a launch that was not seen whole (N8) if the ball made two passes or more.
-        After the gap no pass can prove this launch."""
-        if self._beams is None or self.run.phase is not Phase.SUSPECTED:
-            return []
-        shown = self._beams.leading
-        if shown is None or len(shown.passes) < HIDDEN_PASSES:
-            return []
-        self._beams.forget()
-        self.ball.launch()  # the ball no longer lies where it lay
-        if self._readers is not None:
-            self._readers.restart()
-        return [Evidence(Fact.LAUNCH_UNSEEN, shown.first_us, {"first_pass_us": shown.first_us})]
