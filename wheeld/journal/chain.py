@@ -96,8 +96,14 @@ class Link(NamedTuple):
 
 def canonical(values: Iterable[Value]) -> bytes:
     """Return a record's columns as bytes, in the form that the digest and the signature cover."""
-    raws = [value if type(value) is bytes else None if value is None else _raw(value) for value in values]
-    return b"".join([b"-" if raw is None else b"%d:%b" % (len(raw), raw) for raw in raws])
+    raws: list[bytes] = []
+    for value in values:
+        if value is None:
+            raws.append(b"-")
+            continue
+        raw = value if isinstance(value, bytes) else value.encode() if isinstance(value, str) else b"%d" % value
+        raws.append(b"%d:%b" % (len(raw), raw))
+    return b"".join(raws)
 
 
 def follow(n: int, head: bytes, kind: str, ref: int, digest: bytes) -> Link:
@@ -133,7 +139,3 @@ def debt_term(debt: Sequence[Value]) -> int:
 def debt_sum(total: int) -> bytes:
     """Return the sum over the debts as the tail stores it."""
     return (total % (1 << 8 * SUM_BYTES)).to_bytes(SUM_BYTES, "big")
-
-
-def _raw(value: int | str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else value.encode() if isinstance(value, str) else b"%d" % value

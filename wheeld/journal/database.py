@@ -72,7 +72,17 @@ class Database:
         self._since_checkpoint = self._waiting = 0
         self._lock_fd = -1 if read_only else self._take_lock()
         try:
-            self._db = self._connect(read_only=read_only)
+            if not read_only:
+                self._close_to_others(path)
+            with self._guard():
+                mode = "ro" if read_only else "rwc"
+                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None)
+            try:
+                with self._guard():
+                    self._prepare(read_only=read_only)
+            except BaseException:
+                self._db.close()
+                raise
             self._watch = None if read_only else FileWatch(path)
             self._data_version = self.integer("PRAGMA data_version")
         except BaseException:
@@ -255,20 +265,6 @@ class Database:
         if self._lock_fd >= 0:
             os.close(self._lock_fd)
             self._lock_fd = -1
-
-    def _connect(self, *, read_only: bool) -> sqlite3.Connection:
-        mode = "ro" if read_only else "rwc"
-        if not read_only:
-            self._close_to_others(self.path)
-        with self._guard():
-            self._db = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None)
-        try:
-            with self._guard():
-                self._prepare(read_only=read_only)
-        except BaseException:
-            self._db.close()
-            raise
-        return self._db
 
     def _close_to_others(self, path: Path) -> None:
         """Make the file if it does not exist. Set its mode, and the mode of the files beside it, before writing."""

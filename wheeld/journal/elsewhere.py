@@ -81,15 +81,19 @@ def refuse_behind(
     Raise JournalError if the settlement core has acknowledged (`ack`) more than this journal has. `restored_to`: the
     last number that the house gave back after a loss. The seals up to this number are lost."""
     table = _read(retained, "table", _Numbered)
-    if table is not None and not _has(journal, table, retained["table"]):
-        _refuse(journal, f"the broker retains `table` with seq {table.seq}", table.seq, table.hash)
+    if table is not None and journal.adoption_of(table.seq) is None:
+        stored = journal.message(table.seq)
+        if stored is None or stored.payload != retained["table"]:
+            _refuse(journal, f"the broker retains `table` with seq {table.seq}", table.seq, table.hash)
     notice = _read(retained, "notice", _Notice)
     is_seal = notice is not None and notice.notice == "sealed"
     sealed = _read(retained, "notice", _Sealed) if is_seal else None
-    is_lost = sealed is not None and sealed.figures.seq <= restored_to
-    if sealed is not None and not is_lost and not _has_seal(journal, sealed.figures):
-        seq = sealed.figures.seq
-        _refuse(journal, f"the broker retains the notice of a seal of record {sealed.figures.n}, at seq {seq}", seq)
+    if sealed is not None and sealed.figures.seq > restored_to:
+        n, seq, adoption = sealed.figures.n, sealed.figures.seq, journal.adoption()
+        if adoption is None or seq > adoption.last_seq:  # an earlier seal may be in the lost journal
+            link = next(iter(journal.links(n - 1, 1)), None)
+            if link is None or (link.n, link.head.hex()) != (n, sealed.figures.head):
+                _refuse(journal, f"the broker retains the notice of a seal of record {n}, at seq {seq}", seq)
     ack = _read(retained, "ack", _Ack) if settlement_ack else None
     if ack is not None and ack.seq > journal.last_seq():
         # The text names no command to adopt, because no message of the wheel itself proves this number. Anyone who
@@ -116,22 +120,6 @@ def _read(retained: Mapping[str, bytes], leaf: str, to: type[T]) -> T | None:
         # The payload is not logged: somebody else chose it, and it may have any length.
         structlog.get_logger("journal").warning("retained.unreadable", topic=leaf, why=str(error))
         return None
-
-
-def _has(journal: JournalReader, table: _Numbered, payload: bytes) -> bool:
-    if journal.adoption_of(table.seq) is not None:
-        return True
-    stored = journal.message(table.seq)
-    return stored is not None and stored.payload == payload
-
-
-def _has_seal(journal: JournalReader, sealed: _Figures) -> bool:
-    """Return whether the journal has this seal. True for a seal before an adoption: it may be in the lost journal."""
-    adoption = journal.adoption()
-    if adoption is not None and sealed.seq <= adoption.last_seq:
-        return True
-    link = next(iter(journal.links(sealed.n - 1, 1)), None)
-    return link is not None and (link.n, link.head.hex()) == (sealed.n, sealed.head)
 
 
 def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") -> None:

@@ -121,7 +121,15 @@ class JournalKeeper:
         """Remove logs that exceed the limits, only between coups, so that no verdict waits. Ends as `seal_shifts`
         does."""
         while True:
-            while not self._table.is_running and (removed := await self._prune_once()):
+            while not self._table.is_running:
+                age_days = self._setting.evidence_age_days if self._is_clock_trusted() else None
+                removed = await self._journal.prune(
+                    self._clock.utc_us(),
+                    max_age_s=None if age_days is None else age_days * DAY_S,
+                    max_bytes=self._setting.evidence_bytes_max,
+                )
+                if not removed:
+                    break
                 self._log.info("journal.pruned", logs=removed)
             await self._clock.sleep(PRUNING_PERIOD_S)
 
@@ -138,11 +146,3 @@ class JournalKeeper:
                 await self._clock.sleep(PATROL_S)
             self._log.info("journal.patrolled", then="all records are as they were written")
             await self._clock.sleep(DAY_S)
-
-    async def _prune_once(self) -> int:
-        age_days = self._setting.evidence_age_days if self._is_clock_trusted() else None
-        return await self._journal.prune(
-            self._clock.utc_us(),
-            max_age_s=None if age_days is None else age_days * DAY_S,
-            max_bytes=self._setting.evidence_bytes_max,
-        )

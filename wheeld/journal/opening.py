@@ -72,7 +72,16 @@ def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -
     journal.trust_from(verify_end(journal.reader).first_id)
     Tail(database, journal.signer)
     if owner is not None:
-        _refuse_other_mode(journal)
+        stored = journal.stored_test()
+        if stored is not None and stored is not journal.test:
+            why = (
+                "it is the journal of a bench table, but [table] has no test = true: no result of a test may count"
+                if stored
+                else "it is the journal of a live table, but [table] has test = true: no test may be stored among "
+                "results that count"
+            )
+            why += "; set another journal.path, or put test in [table] back as it was"
+            raise JournalError("owner", database.path, why)
         journal.begin_run()
 
 
@@ -97,19 +106,3 @@ def _refuse_another(path: Path, origin: StoredOrigin, owner: Owner | None, signe
         theirs = key_id(origin.public_key)
         why = f"it was begun with key {theirs}, but the given key is {key_id(here)}: use key {theirs}, or {BEGIN_ANEW}"
     raise JournalError("owner", path, why)
-
-
-def _refuse_other_mode(journal: JournalWriter) -> None:
-    """Raise JournalError if the stored messages are of a bench table and this table is live, or the other way round."""
-    stored = journal.stored_test()
-    if stored is None or stored is journal.test:
-        return
-    if stored:
-        why = "it is the journal of a bench table, but [table] has no test = true: no result of a test may count"
-    else:
-        why = (
-            "it is the journal of a live table, but [table] has test = true: no test may be stored among results "
-            "that count"
-        )
-    why += "; set another journal.path, or put test in [table] back as it was"
-    raise JournalError("owner", journal.database.path, why)

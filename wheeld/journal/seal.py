@@ -12,14 +12,11 @@ import binascii
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from wheeld.core.messages.chain import hash_of, signature, signed
 from wheeld.errors import WheeldError
 from wheeld.journal.rows import Signer
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric import ed25519
 
 RAW_BYTES = 32
 """The size of an Ed25519 key, private or public (RFC 8032)."""
@@ -40,7 +37,22 @@ class FileSigner:
     """The private key in a file, as the journal's `Signer`. Raises OSError, KeyFileError."""
 
     def __init__(self, path: Path) -> None:
-        self._key = _private_key(path)
+        text = path.read_bytes()
+        try:
+            from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  it is optional: see above
+            from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
+
+            raw = _raw(text)
+            private = ed25519.Ed25519PrivateKey.from_private_bytes
+            key = private(raw) if raw else serialization.load_pem_private_key(text, None)
+        except ImportError as error:
+            raise _missing(path) from error
+        except (ValueError, TypeError) as error:
+            why = f"{path}: neither a private key in PEM without a password, nor 32 bytes in base64"
+            raise KeyFileError(why) from error
+        if not isinstance(key, ed25519.Ed25519PrivateKey):
+            raise KeyFileError(f"{path}: not an Ed25519 key; make one with openssl genpkey -algorithm ed25519")
+        self._key = key
         self.public_key = self._key.public_key().public_bytes_raw()
         self.key_id = key_id(self.public_key)
 
@@ -106,26 +118,6 @@ def is_signed(payload: bytes, check: Check) -> bool:
     """Whether a message has a signature of its hash that `check` accepts. Raises ChainError if it has no hash."""
     in_base64 = signature(payload)
     return in_base64 is not None and check(base64.b64decode(in_base64), hash_of(payload))
-
-
-def _private_key(path: Path) -> ed25519.Ed25519PrivateKey:
-    text = path.read_bytes()
-    try:
-        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  it is optional: see above
-        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
-
-        if raw := _raw(text):
-            return ed25519.Ed25519PrivateKey.from_private_bytes(raw)
-        key = serialization.load_pem_private_key(text, None)
-    except ImportError as error:
-        raise _missing(path) from error
-    except (ValueError, TypeError) as error:
-        raise KeyFileError(
-            f"{path}: neither a private key in PEM without a password, nor 32 bytes in base64"
-        ) from error
-    if not isinstance(key, ed25519.Ed25519PrivateKey):
-        raise KeyFileError(f"{path}: not an Ed25519 key; make one with openssl genpkey -algorithm ed25519")
-    return key
 
 
 def _raw(text: bytes) -> bytes | None:

@@ -441,15 +441,23 @@ class JournalWriter:
         )
 
     def _insert(self, message: Message, at_utc_us: int) -> None:
-        payload = message.payload
-        if message.seq is not None:
-            if self._is_stored(message.seq, message):
-                return
+        payload, seq = message.payload, message.seq
+        if seq is not None:
+            # Each number of the feed has one payload, and there is no gap. A program that breaks this rule must write
+            # no more.
+            last_seq = self.reader.last_seq()
+            if seq != last_seq + 1:
+                stored = self.database.row("SELECT topic, payload FROM messages WHERE seq = ?", seq)
+                if stored is not None and (stored[0], unsigned(stored[1])) == (message.topic, payload):
+                    return
+                problem = f"seq {seq} after {last_seq}" if stored is None else f"seq {seq} is stored with other bytes"
+                why = f"{problem}: refused; this is a fault in the program, report it"
+                raise JournalError("conflict", self.database.path, why)
             if self.signer is not None:
                 payload = sign_message(payload, self.signer)
         self._insert_message(
             topic=message.topic,
-            seq=message.seq,
+            seq=seq,
             retained=message.retained or message.topic in RETAINED,
             payload=payload,
             t_us=message.t_us,
@@ -459,20 +467,6 @@ class JournalWriter:
     def _insert_message(self, **columns: Value) -> None:
         message_id = self.database.record(MESSAGE, **columns)
         self.database.execute("INSERT INTO debts VALUES (?, ?, 0)", message_id, columns.get("seq"))
-
-    def _is_stored(self, seq: int, message: Message) -> bool:
-        """Return whether this message is stored already. Raises JournalError if its number is used or leaves a gap."""
-        # Each number of the feed has one payload, and there is no gap. A program that breaks this rule must write no
-        # more.
-        last_seq = self.reader.last_seq()
-        if seq == last_seq + 1:
-            return False
-        stored = self.database.row("SELECT topic, payload FROM messages WHERE seq = ?", seq)
-        if stored is not None and (stored[0], unsigned(stored[1])) == (message.topic, message.payload):
-            return True
-        problem = f"seq {seq} after {last_seq}" if stored is None else f"seq {seq} is stored with other bytes"
-        why = f"{problem}: refused; this is a fault in the program, report it"
-        raise JournalError("conflict", self.database.path, why)
 
     def _insert_command(self, command: CommandRecord, at_utc_us: int) -> int:
         columns = msgspec.structs.asdict(command)
