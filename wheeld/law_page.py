@@ -71,8 +71,32 @@ def document() -> str:
         words = [f"`{word}`" for word in sorted(hold.words)]
         facts = [fact.text for fact in Fact if fact in hold.facts]
         lines.append(f"| {hold.topic.value} | {_states(hold.states)} | {'; '.join([*words, *facts])} | {hold.why} |")
-    lines += ["", "## A launch that comes late", "", *_late(), ""]
-    lines += ["## Each state", "", _figures(), "", *_by_state()]
+    # Each effect of a launch that was proven only after the table had moved on.
+    lines += ["", "## A launch that comes late", ""]
+    lines += ["| at the launch | the table is now in | then | rules | why |", "|---|---|---|---|---|"]
+    for meaning in Meaning:
+        for row in {LATE[meaning, state]: None for state in State if (meaning, state) in LATE}:
+            states = tuple(state for state in State if LATE.get((meaning, state)) is row)
+            lines.append(f"| {meaning.value} | {_states(states)} | {_then(row)} | {_rules(row)} | {_text(row)} |")
+    lines += ["", "In every other state, the launch counts as a launch in that state.", ""]
+    written = [clause.row for clause in CLAUSES for _ in clause.facts for _ in clause.states or (None,)]
+    refused = sum(row.refuse for row in written)
+    ignored = sum(not row.refuse and not _does_something(row) for row in written)
+    acting = len(written) - refused - ignored
+    figures = (
+        f"{len(written)} rows for the {len(LAW)} pairs of {len(State)} states and {len(Fact)} facts: {acting} do "
+        f"something, {refused} refuse a command, {ignored} ignore a fact. A row for `elsewhere` holds in every state "
+        "that has no row of its own."
+    )
+    # For each state the facts that do something, and the numbers of refused and ignored facts by reason.
+    lines += ["## Each state", "", figures, ""]
+    for state in State:
+        rows = [(_words(fact, row), row) for fact in Fact for row in LAW[state, fact]]
+        lines += [f"### `{state.value}`", "", "| fact | then | rules | why |", "|---|---|---|---|"]
+        effective = [(words, row) for words, row in rows if _does_something(row)]
+        lines += [f"| {words} | {_then(row)} | {_rules(row)} | {_text(row)} |" for words, row in effective]
+        lines += ["", *_reasons("Refused", (row for _, row in rows if row.refuse)), ""]
+        lines += [*_reasons("Ignored", (row for _, row in rows if not row.refuse and not _does_something(row))), ""]
     lines += ["## Every clause", "", "| fact | in | then | rules | why |", "|---|---|---|---|---|"]
     lines += [
         f"| {_facts(clause)} | {_states(clause.states)} | {_then(clause.row)} | {_rules(clause.row)} | "
@@ -117,42 +141,6 @@ def _diagram() -> str:
 def _does_something(row: Row) -> bool:
     """Return whether a row moves the table, makes its coup void, or has acts."""
     return row.next is not Goto.STAY or row.void is not None or bool(row.acts)
-
-
-def _figures() -> str:
-    rows = [clause.row for clause in CLAUSES for _ in clause.facts for _ in clause.states or (None,)]
-    refused = sum(row.refuse for row in rows)
-    ignored = sum(not row.refuse and not _does_something(row) for row in rows)
-    acting = len(rows) - refused - ignored
-    return (
-        f"{len(rows)} rows for the {len(LAW)} pairs of {len(State)} states and {len(Fact)} facts: {acting} do "
-        f"something, {refused} refuse a command, {ignored} ignore a fact. A row for `elsewhere` holds in every state "
-        "that has no row of its own."
-    )
-
-
-def _late() -> list[str]:
-    """Return a line for each effect of a launch that was proven only after the table had moved on."""
-    lines = ["| at the launch | the table is now in | then | rules | why |", "|---|---|---|---|---|"]
-    for meaning in Meaning:
-        rows = {LATE[meaning, state]: None for state in State if (meaning, state) in LATE}
-        for row in rows:
-            states = tuple(state for state in State if LATE.get((meaning, state)) is row)
-            lines.append(f"| {meaning.value} | {_states(states)} | {_then(row)} | {_rules(row)} | {_text(row)} |")
-    return [*lines, "", "In every other state, the launch counts as a launch in that state."]
-
-
-def _by_state() -> list[str]:
-    """Return for each state the facts that do something, and the numbers of refused and ignored facts by reason."""
-    lines = []
-    for state in State:
-        rows = [(_words(fact, row), row) for fact in Fact for row in LAW[state, fact]]
-        lines += [f"### `{state.value}`", "", "| fact | then | rules | why |", "|---|---|---|---|"]
-        acting = [(words, row) for words, row in rows if _does_something(row)]
-        lines += [f"| {words} | {_then(row)} | {_rules(row)} | {_text(row)} |" for words, row in acting]
-        lines += ["", *_reasons("Refused", (row for _, row in rows if row.refuse)), ""]
-        lines += [*_reasons("Ignored", (row for _, row in rows if not row.refuse and not _does_something(row))), ""]
-    return lines
 
 
 def _reasons(title: str, rows: Iterable[Row]) -> list[str]:

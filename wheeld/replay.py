@@ -244,25 +244,22 @@ class LogReplay:
         yield from output_lines(step)
 
     def _read(self, line: bytes) -> Observation | None:
-        """Return the observation of one line. None if this version does not know its kind."""
+        """Return the observation of one line, or the known part of one that has keys of a later version. None if this
+        version does not know its kind. Raises one of `_UNREADABLE`."""
         if len(line) > LINE_BYTES_MAX:
             raise CheckError(Text("longer than {most} bytes: not an observation", {"most": LINE_BYTES_MAX}))
         try:
             return _observation.decode(line)
         except msgspec.ValidationError:
-            return self._read_in_part(line)
-
-    def _read_in_part(self, line: bytes) -> Observation | None:
-        """Return the known part of a line that has keys, or a kind, of a later version. Raises one of `_UNREADABLE`."""
-        kind = _kind.decode(line).kind
-        if kind not in KNOWN_KEYS:
-            self.counters["unknown"] += 1
-            return None
-        members = _keys.decode(line)
-        ours = {key: value for key, value in members.items() if key in KNOWN_KEYS[kind]}
-        seen = _observation.decode(msgspec.json.encode(ours))
-        self.counters["unknown_keys"] += len(members) - len(ours)
-        return seen
+            kind = _kind.decode(line).kind
+            if kind not in KNOWN_KEYS:
+                self.counters["unknown"] += 1
+                return None
+            members = _keys.decode(line)
+            ours = {key: value for key, value in members.items() if key in KNOWN_KEYS[kind]}
+            seen = _observation.decode(msgspec.json.encode(ours))
+            self.counters["unknown_keys"] += len(members) - len(ours)
+            return seen
 
 
 def replay(lines: Iterable[bytes], *, lenient: bool = False) -> Iterator[bytes]:

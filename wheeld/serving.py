@@ -143,28 +143,18 @@ def named(more: Collection[str], refusal: Callable[[web.Request, str], str]) -> 
 
     @web.middleware
     async def called(request: web.Request, handler: Handler) -> web.StreamResponse:
-        name = _name(request.host)
-        if name in ours or _is_address(name):
-            return await handler(request)
-        raise web.HTTPMisdirectedRequest(text=refusal(request, name[:CHARACTERS_MAX]))
+        try:  # the Host field has the name or the address, and a port
+            name = (urlsplit(f"//{request.host}").hostname or "").rstrip(".")
+        except ValueError:
+            name = ""
+        if name not in ours:
+            try:
+                ip_address(name)
+            except ValueError:
+                raise web.HTTPMisdirectedRequest(text=refusal(request, name[:CHARACTERS_MAX])) from None
+        return await handler(request)
 
     return called
-
-
-def _name(host: str) -> str:
-    """Return the name or the address in a Host field, without its port. Return an empty text if there is neither."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
-    except ValueError:
-        return ""
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def add_files(app: web.Application, folder: Traversable) -> None:

@@ -198,6 +198,12 @@ def axis(coup_log: CoupLog, void: bytes, setting: TableSetting) -> Axis:
         tracker.take(each.t_us, each.beam)
     chain = tracker.leading
     direction, ball = (None, ()) if chain is None or len(chain.passes) < 3 else (chain.direction, chain.passes)
+    notes: list[Note] = []
+    for one in shown:
+        if isinstance(one, Command):
+            notes.append((one.t_us, "word", one.name, one.by))
+        elif isinstance(one, SensorState):
+            notes.append((one.t_us, "works" if one.ok else "fails", one.sensor, ""))
     return Axis(
         void=msgspec.Raw(void),
         moment_us=moment_us,
@@ -205,22 +211,11 @@ def axis(coup_log: CoupLog, void: bytes, setting: TableSetting) -> Axis:
         from_us=from_us,
         to_us=to_us,
         marks=tuple(marks(shown)),
-        notes=tuple(_notes(shown)),
+        notes=tuple(notes),
         rpm=tuple(_speeds(shown, setting.rotor_ticks, told.t_us)),
         direction=direction,
         ball=tuple((each.t_us, round(each.turn_deg / 360, 3)) for each in ball),
     )
-
-
-def _notes(observations: Iterable[Observation]) -> Iterator[Note]:
-    for seen in observations:
-        match seen:
-            case Command(t_us=t_us, name=name, by=by):
-                yield t_us, "word", name, by
-            case SensorState(t_us=t_us, sensor=sensor, ok=ok):
-                yield t_us, "works" if ok else "fails", sensor, ""
-            case _:
-                pass
 
 
 def _speeds(observations: Sequence[Observation], ticks: int, to_us: int) -> Iterator[tuple[int, float]]:

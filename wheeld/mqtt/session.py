@@ -165,22 +165,17 @@ class Session:
         because the caller has handled it by then. Raises MqttError when the connection is over."""
         data, at = self._rest + data, 0
         try:
-            while (end := self._end_of_packet(data, at)) is not None:
+            while (head := _length(data, at + 1)) is not None:
+                end = sum(head)
+                if end - at > self._bytes_max:
+                    why = f"a packet of {end - at} bytes, although it knows that we accept at most {self._bytes_max}"
+                    raise BrokenProtocolError(why, mqtt5.DisconnectReasonCode.PACKET_TOO_LARGE)
+                if end > len(data):
+                    break
                 packet, at = memoryview(data)[at:end], end
                 yield from self._take(packet)
         finally:
             self._rest = data[at:]
-
-    def _end_of_packet(self, data: bytes, at: int) -> int | None:
-        """Return where the packet that begins at `at` ends. None if its end has not come yet."""
-        head = _length(data, at + 1)
-        if head is None:
-            return None
-        end = sum(head)
-        if end - at > self._bytes_max:
-            why = f"a packet of {end - at} bytes, although it knows that we accept at most {self._bytes_max}"
-            raise BrokenProtocolError(why, mqtt5.DisconnectReasonCode.PACKET_TOO_LARGE)
-        return end if end <= len(data) else None
 
     def _take(self, data: memoryview) -> Iterator[Event]:
         if self.accepted is None and data[:2] == OLDER_CONNACK:

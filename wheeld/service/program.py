@@ -52,7 +52,15 @@ def installed_at() -> Path:
 
 def file_digests(root: Path) -> dict[str, str]:
     """Return the SHA-256 of every file of the packages, by path. For a symbolic link, that of its target's path."""
-    return {path.relative_to(root).as_posix(): _digest(path) for path in _files(root)}
+    digests = {}
+    for path in _files(root):
+        if path.is_symlink():
+            digest = hashlib.sha256(f"link to {path.readlink()}".encode())
+        else:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256")
+        digests[path.relative_to(root).as_posix()] = digest.hexdigest()
+    return digests
 
 
 def program_digest(files: dict[str, str]) -> str:
@@ -107,7 +115,7 @@ def false_copies(root: Path) -> Iterator[str]:
         if source.suffix == ".py":
             for optimize, level in (("", 0), ("1", 1), ("2", 2)):
                 copy = Path(importlib.util.cache_from_source(str(source), optimization=optimize))
-                if copy.is_file() and _is_used(copy, source) and not _is_copy(copy, source, level):
+                if copy.is_file() and _is_false(copy, source, level):
                     yield f"compiled from something else: {copy.relative_to(root).as_posix()}"
 
 
@@ -125,16 +133,14 @@ class Program:
         """Read all files in a thread. There are hundreds of them, and a slow card must not delay a verdict."""
         log = structlog.get_logger("program")
         try:
-            self.digest, self.as_released = await asyncio.to_thread(_compare, installed_at())
+            root = installed_at()
+            digest = program_digest(await asyncio.to_thread(file_digests, root))
+            manifest = await asyncio.to_thread(read_manifest, root)
         except (OSError, ManifestError) as wrong:
             log.error("program.unreadable", why=str(wrong), then="health has no digest of the program")
             return
+        self.digest, self.as_released = digest, None if manifest is None else manifest[1].program == digest
         log.info("program.read", version=self.version, digest=self.digest, as_released=self.as_released)
-
-
-def _compare(root: Path) -> tuple[str, bool | None]:
-    digest, manifest = program_digest(file_digests(root)), read_manifest(root)
-    return digest, None if manifest is None else manifest[1].program == digest
 
 
 def _files(root: Path) -> Iterator[Path]:
@@ -145,29 +151,17 @@ def _files(root: Path) -> Iterator[Path]:
                 yield path
 
 
-def _digest(path: Path) -> str:
-    if path.is_symlink():
-        return hashlib.sha256(f"link to {path.readlink()}".encode()).hexdigest()
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _is_used(copy: Path, source: Path) -> bool:
-    """Return whether Python would run the copy: it is of this Python version, and either its flags tell Python not to
-    check the time of the source, or it has the time and size of this source."""
-    header = copy.read_bytes()[:PYC_HEADER_BYTES]
-    if header[:4] != importlib.util.MAGIC_NUMBER:
+def _is_false(copy: Path, source: Path, level: int) -> bool:
+    """Return whether Python would run the copy, and it differs from its source. Python would run it if it is of this
+    Python version, and either its flags tell Python not to check the time of the source, or it has the time and size of
+    this source."""
+    compiled, of_source = copy.read_bytes(), source.stat()
+    flags, *made_of = (int.from_bytes(compiled[at : at + 4], "little") for at in (4, 8, 12))
+    is_newest = made_of == [int(of_source.st_mtime) & 0xFFFFFFFF, of_source.st_size & 0xFFFFFFFF]
+    if compiled[:4] != importlib.util.MAGIC_NUMBER or not (flags or is_newest):
         return False
-    flags, of_source = int.from_bytes(header[4:8], "little"), source.stat()
-    if flags:
-        return True
-    made_of = int.from_bytes(header[8:12], "little"), int.from_bytes(header[12:16], "little")
-    return made_of == (int(of_source.st_mtime) & 0xFFFFFFFF, of_source.st_size & 0xFFFFFFFF)
-
-
-def _is_copy(copy: Path, source: Path, level: int) -> bool:
     try:
-        code = marshal.loads(copy.read_bytes()[PYC_HEADER_BYTES:])  # noqa: S302  the code is compared, never run
+        code = marshal.loads(compiled[PYC_HEADER_BYTES:])  # noqa: S302  the code is compared, never run
     except (ValueError, EOFError, TypeError):
-        return False
-    return bool(code == compile(source.read_bytes(), str(source), "exec", dont_inherit=True, optimize=level))
+        return True
+    return bool(code != compile(source.read_bytes(), str(source), "exec", dont_inherit=True, optimize=level))
