@@ -114,18 +114,31 @@ class BoardClock:
         `refused`: the sample is impossible. `back`: the board's clock ran backwards. In both cases the sample is not
         used. `step`, `drift`: the module explains them. Older samples that contradict the new one are dropped.
         """
-        bound = self._bound(sample)
-        if bound is None:
+        turnaround_us = sample.board_tx_us - sample.board_rx_us
+        if turnaround_us < 0:
             return "refused"
+        low_ns = sample.host_sent_ns - sample.board_rx_us * 1_000 - BOARD_TICK_NS
+        high_ns = sample.host_received_ns - sample.board_tx_us * 1_000 + BOARD_TICK_NS
+        high_ns += self._allowance_ns(turnaround_us)
+        if low_ns > high_ns:  # no delay can explain the sample
+            return "refused"
+        bound = _Bound(sample.host_sent_ns, sample.board_rx_us, low_ns, high_ns)
         if self._bounds and bound.board_us < self._bounds[-1].board_us:
             return "back"
-        verdict = self._drop_contradicted(bound)
+        verdict: SyncVerdict = "ok"
+        worst_ppm = max(self._drift_ppm_max, OSCILLATOR_PPM_MAX)
+        if self._bounds and not self._agree(self._bounds[-1], bound, worst_ppm):
+            verdict = "step"
+            self._bounds.clear()
+            self._seen.clear()
+        elif wrong := [index for index, each in enumerate(self._bounds) if not self._agree(each, bound)]:
+            verdict = "drift"
+            for _ in range(wrong[-1] + 1):
+                self._bounds.popleft()
         oldest_ns = bound.host_ns - WINDOW_NS
         while self._bounds and (len(self._bounds) >= SAMPLES_MAX or self._bounds[0].host_ns < oldest_ns):
             self._bounds.popleft()
         self._bounds.append(bound)
-        if verdict == "step":
-            self._seen.clear()
         self._seen.append(bound)
         self._at_last = self.host_time(bound.board_us)
         return verdict
@@ -164,16 +177,6 @@ class BoardClock:
         since_us = (host_ns - at_last.host_ns) // 1_000
         return last_us + since_us * 1_000_000_000 // (1_000_000_000 + at_last.rate_ppb)
 
-    def _bound(self, sample: SyncSample) -> _Bound | None:
-        """Return the bound that the sample proves. None if no delay can explain the sample."""
-        turnaround_us = sample.board_tx_us - sample.board_rx_us
-        if turnaround_us < 0:
-            return None
-        low_ns = sample.host_sent_ns - sample.board_rx_us * 1_000 - BOARD_TICK_NS
-        high_ns = sample.host_received_ns - sample.board_tx_us * 1_000 + BOARD_TICK_NS
-        high_ns += self._allowance_ns(turnaround_us)
-        return _Bound(sample.host_sent_ns, sample.board_rx_us, low_ns, high_ns) if low_ns <= high_ns else None
-
     def _allowance_ns(self, span_us: int, drift_ppm: int | None = None) -> int:
         return abs(span_us) * (drift_ppm or self._drift_ppm_max) // 1_000 + 1
 
@@ -188,20 +191,6 @@ class BoardClock:
     def _agree(self, older: _Bound, newer: _Bound, drift_ppm: int | None = None) -> bool:
         allowance_ns = self._allowance_ns(newer.board_us - older.board_us, drift_ppm)
         return newer.low_ns <= older.high_ns + allowance_ns and older.low_ns - allowance_ns <= newer.high_ns
-
-    def _drop_contradicted(self, newest: _Bound) -> SyncVerdict:
-        if not self._bounds:
-            return "ok"
-        worst_ppm = max(self._drift_ppm_max, OSCILLATOR_PPM_MAX)
-        if not self._agree(self._bounds[-1], newest, worst_ppm):
-            self._bounds.clear()
-            return "step"
-        wrong = [index for index, bound in enumerate(self._bounds) if not self._agree(bound, newest)]
-        if not wrong:
-            return "ok"
-        for _ in range(wrong[-1] + 1):
-            self._bounds.popleft()
-        return "drift"
 
 
 def clock_reading(t_us: int, at: HostTime, pair: UtcPair) -> ClockReading:

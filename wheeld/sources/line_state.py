@@ -76,11 +76,16 @@ class LineState:
         if faults:
             self._bad_us = max(self._bad_us, now_us)
         what = faults[0] if faults else self._happened
-        if self.is_up:
-            if faults:
-                yield self._fail(faults[0], reported_us, now_us, self._standing[faults[0]])
-            else:
-                yield from self._warn(reported_us)
+        if self.is_up and faults:
+            yield self._fail(faults[0], reported_us, now_us, self._standing[faults[0]])
+        elif self.is_up:
+            self._warned &= self._standing.keys()
+            for trouble, details in self._standing.items():
+                if trouble not in self._warned:
+                    self._warned.add(trouble)
+                    told = {"reason": trouble.value, "what": trouble.text, "mend": trouble.mend}
+                    self._log.warning(f"{self._name}.link_warning", **told, **details)
+                    yield SensorState(reported_us, "link", ok=True, what=trouble)
         elif not faults and reported_us >= self._bad_us + self._good_us:
             self._log.info(f"{self._name}.link_back", good_s=self._good_us / 1e6, happened=self._happened_count)
             self.is_up, self._back_us = True, now_us
@@ -102,13 +107,3 @@ class LineState:
         self._told, self._told_us = what, now_us
         self._log.warning(f"{self._name}.link_fault", reason=what.value, what=what.text, mend=what.mend, **details)
         return SensorState(reported_us, "link", ok=False, what=what)
-
-    def _warn(self, reported_us: int) -> Iterator[SensorState]:
-        self._warned &= self._standing.keys()
-        for trouble, details in self._standing.items():
-            if trouble not in self._warned:
-                self._warned.add(trouble)
-                self._log.warning(
-                    f"{self._name}.link_warning", reason=trouble.value, what=trouble.text, mend=trouble.mend, **details
-                )
-                yield SensorState(reported_us, "link", ok=True, what=trouble)

@@ -333,7 +333,10 @@ class Board:
             case host.SyncSample():
                 yield from self._compare(event, host_ns, utc)
             case host.SelfTested():
-                yield from self._self_tested(event)
+                # The changes get the time of the newest observation: events from before the test may still come.
+                for report in event.sensors:
+                    changes = self._chatter.tested(report.name, ok=report.ok, t_us=self._newest_us)
+                    yield from map(self._told_of_sensor, changes)
 
     def _identified(self, identity: messages.Identity) -> None:
         layout = identity.layout
@@ -407,13 +410,6 @@ class Board:
             is_better = at is not None and 2 * at.error_ns < self._read_error_ns
             if is_better or read_ns is None or host_ns - read_ns >= READING_INTERVAL_NS:
                 yield from self._reading(self._newest_us, self._offset_us, host_ns, utc)
-
-    def _self_tested(self, event: host.SelfTested) -> Iterator[Observation]:
-        """Report the changes that the board's self-test shows. They get the time of the newest observation, because
-        events from before the test may still come."""
-        for report in event.sensors:
-            for changed in self._chatter.tested(report.name, ok=report.ok, t_us=self._newest_us):
-                yield self._told_of_sensor(changed)
 
     def _release(self, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
         """Date the waiting events as soon as the clocks have been compared."""

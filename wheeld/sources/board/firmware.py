@@ -64,13 +64,12 @@ class FirmwareCheck:
                 self._line.over(Trouble.HEARTBEAT_INTERVAL)
             else:
                 self._line.stands(Trouble.HEARTBEAT_INTERVAL, interval_ms=interval_us / 1000)
-        if seen.levels is not None:
-            self._judge_levels(seen.levels, seen.board_us, works)
-
-    def _judge_levels(self, levels: m.Levels, board_us: int, works: Mapping[str, bool]) -> None:
+        if (levels := seen.levels) is None:
+            return
         blocked = [f"beam/{beam}" for beam in levels.beams_blocked]
-        self._blocked_us = {beam: self._blocked_us.get(beam, board_us) for beam in blocked}
-        stuck = [beam for beam, us in self._blocked_us.items() if board_us - us > BLOCKED_US_MAX and works.get(beam)]
+        self._blocked_us = {beam: self._blocked_us.get(beam, seen.board_us) for beam in blocked}
+        gone_us = seen.board_us - BLOCKED_US_MAX
+        stuck = [beam for beam, us in self._blocked_us.items() if us < gone_us and works.get(beam)]
         rose = [] if self._before is None else [one for one in _rose(self._before, levels) if one not in self._told]
         self._before = levels
         self._told.clear()

@@ -69,23 +69,18 @@ class Hearing:
         """Report to `line` which kind of silence stands, and that the other kinds are over. `is_useless`: whether the
         board is not used for another reason. `unreported`: the kind of silence if the board sends messages, but no
         observations."""
-        kind = self._silence(host_ns, unreported, is_useless=is_useless)
+        since_ns = host_ns - self._silence_ns_max
+        kind: Trouble | None = None
+        if min(self.heard_ns, self.understood_ns) < since_ns:
+            self._mute_ns = host_ns
+            kind = Trouble.NOTHING_HEARD if self.heard_ns < since_ns else Trouble.GARBAGE_HEARD
+        elif not is_useless and max(self.answered_ns, self._mute_ns) < host_ns - DEAF_NS:
+            kind = Trouble.NO_ANSWER  # such a board does not receive requests for missing events either
+        elif not is_useless and max(self.reported_ns, self._mute_ns) < host_ns - HEARD_FACTOR * self._silence_ns_max:
+            kind = unreported
         line.over(*(each for each in SILENCES if each is not kind))
         if kind is not None:
             line.stands(kind, silent_ms=(host_ns - self.reported_ns) // 1_000_000)
-
-    def _silence(self, host_ns: int, unreported: Trouble, *, is_useless: bool) -> Trouble | None:
-        since_ns = host_ns - self._silence_ns_max
-        if min(self.heard_ns, self.understood_ns) < since_ns:
-            self._mute_ns = host_ns
-            return Trouble.NOTHING_HEARD if self.heard_ns < since_ns else Trouble.GARBAGE_HEARD
-        if is_useless:
-            return None
-        if max(self.answered_ns, self._mute_ns) < host_ns - DEAF_NS:
-            return Trouble.NO_ANSWER  # such a board does not receive requests for missing events either
-        if max(self.reported_ns, self._mute_ns) >= host_ns - HEARD_FACTOR * self._silence_ns_max:
-            return None
-        return unreported
 
     def drifted(self) -> None:
         """Note that the board's clock has just drifted too much."""

@@ -37,8 +37,17 @@ def open_pins(wanted: Provider | None, chip: int | None) -> RpiPins:
         os.environ.setdefault("RPI_LGPIO_REVISION", f"{machine.revision:x}")
     if chip is not None:
         os.environ["RPI_LGPIO_CHIP"] = str(chip)
-    with _scratch_directory():
-        return RpiPins(_imported("RPi.GPIO"), _imported("lgpio"))
+    import tempfile  # noqa: PLC0415  it loads modules for archives, and most wheels have no pins
+
+    # The import of lgpio makes a named pipe in the working directory, and a service may write only in a temporary one.
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory(prefix="wheeld-") as scratch:
+        os.environ.pop("LG_WD", None)
+        os.chdir(scratch)
+        try:
+            return RpiPins(_imported("RPi.GPIO"), _imported("lgpio"))
+        finally:
+            os.chdir(before)
 
 
 def _imported(name: str) -> Any:
@@ -46,21 +55,6 @@ def _imported(name: str) -> Any:
         return import_module(name)
     except (ImportError, RuntimeError, NotImplementedError, OSError) as wrong:
         raise PinsError(f"{name} cannot be used here: {wrong}") from wrong
-
-
-@contextmanager
-def _scratch_directory() -> Iterator[None]:
-    """Work in a temporary directory. The import of lgpio makes a named pipe, and a service may write only there."""
-    import tempfile  # noqa: PLC0415  it loads modules for archives, and most wheels have no pins
-
-    before = os.getcwd()
-    with tempfile.TemporaryDirectory(prefix="wheeld-") as scratch:
-        os.environ.pop("LG_WD", None)
-        os.chdir(scratch)
-        try:
-            yield
-        finally:
-            os.chdir(before)
 
 
 class RpiPins:

@@ -135,7 +135,14 @@ class GpioSource:
         while self._waiting and self._waiting[0][0] < self._safe_ns:
             heapq.heappop(self._waiting)
             late += 1
-        self._safe_ns = self._settled_ns(host_ns)
+        # Find the time up to which all edges have arrived. Edges from before the last look had time to arrive.
+        looked_ns, self._looked_ns = self._looked_ns, host_ns
+        self._stalls = [stall for stall in self._stalls if host_ns < stall[1]]
+        if host_ns - looked_ns > STALL_NS:
+            self._counts["host_stalls"] += 1
+            self._stalls.append((looked_ns, host_ns + RECOVER_NS))
+        arrived_ns = min((began_ns for began_ns, _ in self._stalls), default=looked_ns)
+        self._safe_ns = max(self._safe_ns, arrived_ns - SETTLE_NS)
         while self._waiting and self._waiting[0][0] < self._safe_ns:
             self._keep(self._wiring.edge(heapq.heappop(self._waiting)[2]))
         self._keep(self._wiring.until(self._safe_ns))
@@ -161,16 +168,6 @@ class GpioSource:
         return seen
 
     # --- edges --------------------------------------------------------------------------------------------------
-
-    def _settled_ns(self, host_ns: int) -> int:
-        """Return the time up to which all edges have arrived. Edges from before the last look had time to arrive."""
-        looked_ns, self._looked_ns = self._looked_ns, host_ns
-        self._stalls = [stall for stall in self._stalls if host_ns < stall[1]]
-        if host_ns - looked_ns > STALL_NS:
-            self._counts["host_stalls"] += 1
-            self._stalls.append((looked_ns, host_ns + RECOVER_NS))
-        arrived_ns = min((began_ns for began_ns, _ in self._stalls), default=looked_ns)
-        return max(self._safe_ns, arrived_ns - SETTLE_NS)
 
     def _settled_level(self, pin: int) -> bool:
         """Return the level that a pin has after its processed edges: the level before its first waiting edge."""

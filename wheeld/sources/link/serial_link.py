@@ -147,19 +147,14 @@ def open_serial(port: str, baud: int, key: str, *, ready: bool = True) -> Serial
         cause = wrong.__context__  # pyserial converts an error of the terminal to a text, and leaves out its number
         code = cause.args[0] if isinstance(cause, termios.error) else wrong.errno
         if code in (errno.EBUSY, errno.EAGAIN):
-            why = _held(port)
+            why = "a program of another user holds the port: run `wheeld doctor` as root to see which"
+            if (holder := holder_of(port)) is not None:
+                why = f"process {holder[0]} holds the port ({holder[1]}): stop that process, or correct {{key}}"
         elif os.path.isfile(port):  # `Path.is_file` would raise an error if a directory of the path is closed
             why = _NO_PORT
         else:
             why = _ADVICE.get(code, f"{os.strerror(code) if code else wrong}: check the device, and {{key}}")
         raise PortUnavailableError(port, why.replace("{key}", key)) from wrong
-
-
-def _held(port: str) -> str:
-    holder = holder_of(port)
-    if holder is None:
-        return "a program of another user holds the port: run `wheeld doctor` as root to see which"
-    return f"process {holder[0]} holds the port ({holder[1]}): stop that process, or correct {{key}}"
 
 
 def holder_of(port: str) -> tuple[str, str] | None:
