@@ -13,7 +13,7 @@ from wheeld.core.facts import VoidRule
 from wheeld.core.messages.payloads import Void
 from wheeld.core.names import COMMAND_NAMES
 from wheeld.core.observations import Direction
-from wheeld.monitor.lines import Axis, Note
+from wheeld.monitor.lines import Axis
 from wheeld.page.health import sensor_name
 from wheeld.page.offers import words_after
 from wheeld.page.words import WORDS
@@ -83,8 +83,22 @@ class _Drawing:
         if self._decides("fails") and failed is not None and not any(kind == "fails" for _, kind, *_ in notes):
             notes.append((self._axis.moment_us, "fails", str(failed), ""))
         deciding = [note for note in notes if self._decides(note[1])][-1:]
-        noted = (self._note(note, decides=note in deciding) for note in notes)
-        rows, why = [*self._measured(), *self._seen(), *noted], self._say(self._void.cause.text)
+        rows, why = [*self._measured()], self._say(self._void.cause.text)
+        for note in notes:
+            (t_us, kind, name, by), decides = note, note in deciding
+            if kind == "word":
+                told = self._say(COMMAND_NAMES[name]) if name in COMMAND_NAMES else name
+                rows.append(EvidenceRow(kind=kind, name=by, told=told, decides=decides, marks=[self._at(t_us)]))
+                continue
+            row = EvidenceRow(
+                kind=kind, name=sensor_name(name, self._catalogue), told=self._say(WORDS[kind]), decides=decides
+            )
+            if kind == "works":
+                row.marks = [self._at(t_us)]
+            else:
+                mended = (at_us for at_us, *what, _ in self._axis.notes if what == ["works", name] and at_us > t_us)
+                row.bars = [(self._at(t_us), self._at(next(mended, self._axis.to_us)))]
+            rows.append(row)
         if self._decides("fails") and (decided := [row for row in rows if row.decides]):
             # If the direction suspended play, the text of the cause is "a breakdown", too. So the reason also names the
             # command that was given, or what failed.
@@ -115,7 +129,7 @@ class _Drawing:
         return kind in DECIDES[self._void.rule]
 
     def _measured(self) -> Iterator[EvidenceRow]:
-        """Yield the rows of ball, laps and rotor."""
+        """Yield the rows of ball, laps and rotor, and of what readers and the object sensor saw, if anything."""
         axis = self._axis
         hops = [(t_us, (laps - before) / (t_us - before_us) * 60e6) for (before_us, before), (t_us, laps) in
                 pairwise(axis.ball)]  # fmt: skip
@@ -157,23 +171,6 @@ class _Drawing:
             decides=self._decides("rotor"),
             line=self._line(turned),
         )
-
-    def _turning(self, way: Direction | None, rpm: Sequence[int]) -> str:
-        """Return in words the direction, and the speeds in `rpm`: the first one and the last one."""
-        words = [] if way is None else [f"{ARROWS[way]} {self._say(WORDS[way])}"]
-        if rpm:
-            value = " → ".join(map(str, dict.fromkeys(rpm)))
-            words.append(self._say(WORDS["rpm"], value=value))
-        return ", ".join(words) or self._say(WORDS["unknown"])
-
-    def _line(self, points: Sequence[tuple[int, float]]) -> list[Point]:
-        """Return points with heights from 0 (at rest) to 1 (the fastest)."""
-        most = max((value for _, value in points), default=0.0) or 1.0
-        return [(self._at(t_us), round(value / most, 3)) for t_us, value in points]
-
-    def _seen(self) -> Iterator[EvidenceRow]:
-        """Yield the rows of what readers and the object sensor saw, if they saw anything."""
-        axis = self._axis
         if self._decides("before"):  # no sensor sees that the operations were not done at the launch
             name, told = self._say(WORDS["before"]), self._say(WORDS["not_finished"])
             yield EvidenceRow(kind="before", name=name, told=told, decides=True, bars=[(0.0, 1.0)])
@@ -190,20 +187,15 @@ class _Drawing:
             name, decides = self._say(WORDS["object"]), self._decides("object")
             yield EvidenceRow(kind="object", name=name, told=self._say(WORDS["object_in"]), decides=decides, bars=bars)
 
-    def _note(self, note: Note, *, decides: bool) -> EvidenceRow:
-        t_us, kind, name, by = note
-        if kind == "word":
-            told = self._say(COMMAND_NAMES[name]) if name in COMMAND_NAMES else name
-            return EvidenceRow(kind=kind, name=by, told=told, decides=decides, marks=[self._at(t_us)])
-        bars = []
-        if kind == "fails":
-            mended = (at_us for at_us, *what, _ in self._axis.notes if what == ["works", name])
-            bars = [(self._at(t_us), self._at(next((at_us for at_us in mended if at_us > t_us), self._axis.to_us)))]
-        return EvidenceRow(
-            kind=kind,
-            name=sensor_name(name, self._catalogue),
-            told=self._say(WORDS[kind]),
-            decides=decides,
-            marks=[self._at(t_us)] if kind == "works" else [],
-            bars=bars,
-        )
+    def _turning(self, way: Direction | None, rpm: Sequence[int]) -> str:
+        """Return in words the direction, and the speeds in `rpm`: the first one and the last one."""
+        words = [] if way is None else [f"{ARROWS[way]} {self._say(WORDS[way])}"]
+        if rpm:
+            value = " → ".join(map(str, dict.fromkeys(rpm)))
+            words.append(self._say(WORDS["rpm"], value=value))
+        return ", ".join(words) or self._say(WORDS["unknown"])
+
+    def _line(self, points: Sequence[tuple[int, float]]) -> list[Point]:
+        """Return points with heights from 0 (at rest) to 1 (the fastest)."""
+        most = max((value for _, value in points), default=0.0) or 1.0
+        return [(self._at(t_us), round(value / most, 3)) for t_us, value in points]

@@ -6,6 +6,7 @@ Nothing here is global: each application has its own registry.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from math import isinf
 
@@ -14,7 +15,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from wheeld.broker.payloads import Health
 from wheeld.page.metric_list import FRESH_S, METRICS, Histogram, MetricsView
 from wheeld.page.wheel import WheelView
 
@@ -51,7 +51,10 @@ class WheelCollector(Collector):
             view = MetricsView(wheel, age_s, None, table, None)
         else:
             if self._start is None or self._start[0] != health.boot_id:
-                self._start = health.boot_id, _began_s(health)
+                began_s = None  # when the daemon began to run, in whole Unix seconds
+                with suppress(ValueError, OverflowError):  # the times in `health` may not be valid
+                    began_s = float(round(datetime.fromisoformat(health.at).timestamp() - health.uptime_s))
+                self._start = health.boot_id, began_s
             view = MetricsView(wheel, age_s, health, table, self._start[1])
         for declared in METRICS:
             labels = (*WHERE, *declared.labels)
@@ -68,19 +71,10 @@ class WheelCollector(Collector):
                 yield gauge
             else:
                 counter = CounterMetricFamily(declared.name, declared.about, labels=labels)
-                began_s = view.started_s if declared.is_of_run else None
+                created_s = view.started_s if declared.is_of_run else None
                 for named, figure in declared.samples(view):
-                    counter.add_metric((*self._where, *named), float(figure), created=began_s)
+                    counter.add_metric((*self._where, *named), float(figure), created=created_s)
                 yield counter
-
-
-def _began_s(health: Health) -> float | None:
-    """Return when the daemon began to run, in whole Unix seconds. None if the times in `health` are not valid."""
-    try:
-        at = datetime.fromisoformat(health.at)
-        return float(round(at.timestamp() - health.uptime_s))
-    except (ValueError, OverflowError):
-        return None
 
 
 def _wants_open_metrics(accept: str) -> bool:

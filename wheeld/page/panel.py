@@ -238,15 +238,11 @@ class Panel:
             payload = msgspec.json.encode(command)
         except UNREADABLE as wrong:
             raise web.HTTPBadRequest(text=str(wrong)) from None
-        return web.json_response(await self._answer(name, asked, payload, self._language(request)))
-
-    async def _answer(self, name: str, asked: Asked, payload: bytes, language: Language) -> dict[str, object]:
-        """Send the command of a press to the wheel once, and return the answer. If the browser sends the press again,
-        it gets the same answer. Raises HTTPConflict if the press comes again with another command."""
-        known = self._pressed.get(asked.press)
+        # Send the command of a press to the wheel once. If the browser sends the press again, it gets the same answer.
+        language, known = self._language(request), self._pressed.get(asked.press)
         if known is None:
             if not 0 <= self._now_s() - asked.seen_s <= SEEN_S_MAX:
-                return _unsent("too_old", language, count=round(SEEN_S_MAX))
+                return web.json_response(_unsent("too_old", language, count=round(SEEN_S_MAX)))
             answer: asyncio.Future[dict[str, object]]
             answer = asyncio.ensure_future(self._ask(asked.press, name, payload, language))
             self._pressed[asked.press] = name, asked, answer
@@ -256,7 +252,7 @@ class Panel:
             answer = known[2]
         else:
             raise web.HTTPConflict(text=Catalogue(language).say(WORDS["other_command"]))
-        return await asyncio.shield(answer)
+        return web.json_response(await asyncio.shield(answer))
 
     async def _ask(self, id_: str, name: str, payload: bytes, language: Language) -> dict[str, object]:
         """Send the command, and return the wheel's answer in words. `done` is None if there was no answer."""

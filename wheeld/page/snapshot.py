@@ -18,7 +18,7 @@ from wheeld.page.health import sensor_name, tiles
 from wheeld.page.numbers import NumberCount, NumberHistory
 from wheeld.page.offers import offers, words_of
 from wheeld.page.setting import PanelRole
-from wheeld.page.wheel import LateBet, WheelView
+from wheeld.page.wheel import WheelView
 from wheeld.page.words import RITUAL, WORDS
 from wheeld.screen.describe import BETS, LATE_BETS, RULED, STATES, minute
 from wheeld.screen.language import translation
@@ -44,6 +44,16 @@ class WheelInWords:
         if (ruling := wheel.ruling) is not None:  # this is the latest ruling since the pages began to run
             coup, stands = say("coup {coup}", coup=ruling.about), say(RULED[ruling.ruled_as], number=ruling.label)
             ruled = f"{coup}: {stands} — {ruling.reason} ({ruling.by}, {minute(ruling.at)})"
+        late_bets = []  # each with its coup, the decision of the chef, the reason, the person, how far the ball had run
+        for bet in wheel.late_bets:
+            run, said = bet.figures, [bet.by]
+            if run.first_pass_us:
+                seconds = round((run.said_us - run.first_pass_us) / 1e6, 1)
+                said.append(say(WORDS["after_launch"], count=self._catalogue.decimal(seconds)))
+            if run.laps_proven is not None:
+                said.append(say("{laps} laps", laps=self._catalogue.decimal(run.laps_proven)))
+            coup, decision = say("coup {coup}", coup=bet.coup), say(LATE_BETS[run.accepted])
+            late_bets.append(f"{coup}: {decision} — {bet.reason} ({', '.join(said)})")
         return {
             **self.board(),
             "waiting": "" if wheel.table is None else self._told(wheel.table, wheel.table.waiting_for),
@@ -58,7 +68,7 @@ class WheelInWords:
             },
             "void": self._void(),
             "ruling": ruled,
-            "late_bets": [self._late_bet(bet) for bet in wheel.late_bets],
+            "late_bets": late_bets,
             "tiles": [tile._asdict() for tile in tiles(wheel, self._catalogue, now_s)],
             "failing": [] if wheel.table is None else wheel.table.failing,
         }
@@ -81,6 +91,12 @@ class WheelInWords:
         ritual = [RITUAL["rien_va"]] if wheel.is_void else []
         if table is not None and (text := RITUAL[table.state]) and text not in ritual:
             ritual.append(text)
+        # The message of a void is not retained: if this program has just started, only the message `board` says why the
+        # present coup is void.
+        why, last = "", wheel.void if wheel.void is not None or wheel.board is None else wheel.board.last_void
+        if wheel.is_void and last is not None:
+            cause = last.cause.value if isinstance(last.cause, Cause) else last.cause
+            why = (f"{last.article}: " if last.article else "") + self._cause_text(cause)
         # These are the configuration's texts for players. They are empty until a message brings them.
         told = UNSET if wheel.availability is None else wheel.availability.display
         display = Display() if told is UNSET else told
@@ -106,7 +122,7 @@ class WheelInWords:
             "shares": shares,
             "zeros": [self._seen(NumberCount(number, came[number])) for number in (zeros if is_enough else ())],
             "counted": len(numbers.newest_first),
-            "cause": self._cause(),
+            "cause": why,
         }
 
     def panel(self, role: PanelRole) -> Shown:
@@ -177,28 +193,6 @@ class WheelInWords:
         why = self._cause_text(last.cause)
         cited = ", ".join(part for part in (last.rule, last.article) if part)
         return {"coup": last.coup, "words": last.words, "why": f"{cited}: {why}" if cited else why, "at": last.at}
-
-    def _late_bet(self, bet: LateBet) -> str:
-        """Return a late bet in words: coup, decision of the chef, reason, person, and how far the ball had run."""
-        catalogue, run = self._catalogue, bet.figures
-        said = [bet.by]
-        if run.first_pass_us:
-            seconds = round((run.said_us - run.first_pass_us) / 1e6, 1)
-            said.append(catalogue.say(WORDS["after_launch"], count=catalogue.decimal(seconds)))
-        if run.laps_proven is not None:
-            said.append(catalogue.say("{laps} laps", laps=catalogue.decimal(run.laps_proven)))
-        coup = catalogue.say("coup {coup}", coup=bet.coup)
-        return f"{coup}: {catalogue.say(LATE_BETS[run.accepted])} — {bet.reason} ({', '.join(said)})"
-
-    def _cause(self) -> str:
-        """Return why the present coup is void. The message of a void is not retained: if this program has just started,
-        only the message `board` says why."""
-        void, board = self._wheel.void, self._wheel.board
-        last = void if void is not None or board is None else board.last_void
-        if not self._wheel.is_void or last is None:
-            return ""
-        cause = last.cause.value if isinstance(last.cause, Cause) else last.cause
-        return (f"{last.article}: " if last.article else "") + self._cause_text(cause)
 
     def _cause_text(self, cause: str) -> str:
         """Return the cause in words. A cause of a later version keeps its technical name."""

@@ -13,7 +13,6 @@ from wheeld.report.health import WheelReport
 from wheeld.report.numbers import EFFECT_POCKETS, EFFECT_TIMES
 from wheeld.report.people import arrow_of
 from wheeld.report.plots import Pictures, name_of
-from wheeld.report.trends import Trend
 from wheeld.screen.describe import LATE_BETS, RULED, minute
 
 STYLE = """
@@ -102,18 +101,25 @@ def _wheel(health: WheelReport, say: Catalogue, name: str) -> Iterator[str]:
     yield f"<h3>{escape(say.say('From one number to the next'))}</h3>"
     if health.offsets:
         further, strength = say.say("mean distance in pockets, clockwise"), say.say("strength, 0 to 1")
-        rows = (
+        offsets = (
             (name_of(each), arrow_of(each), each.coups, each.pockets, say.decimal(round(each.strength, 2)))
             for each in health.offsets
         )
-        yield _table((say.say("bouler"), "", say.say("coups"), further, strength), rows)
+        yield _table((say.say("bouler"), "", say.say("coups"), further, strength), offsets)
     else:
         yield _too_small(say)
     yield from _zones(health, say, pictures)
     if health.trends:
         yield f"<h3>{escape(say.say('Laps, speeds and times'))}</h3>{pictures.trends()}"
         heads = ("", say.say("values"), "5 %", "50 %", "95 %", say.say("change over the period"))
-        yield _details(say, _table(heads, (_trend(trend, say) for trend in health.trends)))
+        rows = []
+        for trend in health.trends:
+            low, middle, high = (say.decimal(float(f"{trend.spread[at]:.3g}")) for at in (0, 2, 4))
+            change = say.say("too few to say anything")
+            if trend.change is not None and trend.change_low is not None and trend.change_high is not None:
+                change = f"{100 * trend.change:+.0f} % ({100 * trend.change_low:+.0f} … {100 * trend.change_high:+.0f})"
+            rows.append((f"{trend.label}, {trend.unit}", trend.count, low, middle, high, change))
+        yield _details(say, _table(heads, rows))
     yield from _balance(health, say, pictures)
     yield from _voids(health, say, pictures)
     if health.decisions:
@@ -195,15 +201,6 @@ def _zones(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[
         for zone in health.zones.zones
     )
     yield _details(say, _table(heads, rows))
-
-
-def _trend(trend: Trend, say: Catalogue) -> tuple[object, ...]:
-    low, middle, high = (say.decimal(float(f"{trend.spread[at]:.3g}")) for at in (0, 2, 4))
-    if trend.change is None or trend.change_low is None or trend.change_high is None:
-        change = say.say("too few to say anything")
-    else:
-        change = f"{100 * trend.change:+.0f} % ({100 * trend.change_low:+.0f} … {100 * trend.change_high:+.0f})"
-    return f"{trend.label}, {trend.unit}", trend.count, low, middle, high, change
 
 
 def _balance(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:

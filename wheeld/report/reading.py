@@ -273,16 +273,11 @@ def _slowing(edges: Sequence[bytes], launched_us: int, ticks: int) -> float | No
     begin = bisect_left(edges, launched_us, key=lambda line: _rotor.decode(line).t_us)
     if not ticks or len(edges) - begin < 3 * ticks:
         return None
-    first, last = (_turn(edges[at], edges[at + ticks]) for at in (begin, len(edges) - 1 - ticks))
-    if first is None or last is None:
-        return None
-    (first_s, first_at_s), (last_s, last_at_s) = first, last
+    turns = []  # the duration of each turn and the time of its middle, in s
+    for at in (begin, len(edges) - 1 - ticks):
+        one, other = _rotor.decode(edges[at]), _rotor.decode(edges[at + ticks])
+        if one.tick != other.tick or other.t_us <= one.t_us:
+            return None  # edges are missing
+        turns.append(((other.t_us - one.t_us) / 1e6, (other.t_us + one.t_us) / 2e6))
+    (first_s, first_at_s), (last_s, last_at_s) = turns
     return (1 - first_s / last_s) / (last_at_s - first_at_s)
-
-
-def _turn(edge: bytes, after: bytes) -> tuple[float, float] | None:
-    """Return the duration of the turn between two edges and the time of its middle, in s. None if edges are missing."""
-    one, other = _rotor.decode(edge), _rotor.decode(after)
-    if one.tick != other.tick or other.t_us <= one.t_us:
-        return None
-    return (other.t_us - one.t_us) / 1e6, (other.t_us + one.t_us) / 2e6

@@ -81,10 +81,34 @@ NOTICES = ("sensor_trouble", "low_margin", "unobserved_coup", "standstill")
 
 def sensors(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Sensors:
     """Return how late each beam is, and what each sensor missed, from the sampled runs and all coups' sightings."""
-    late = lateness(runs)
-    beams = _summed(_of_runs(wheel, late), len(wheel.layout.beams_deg))
-    readers = _summed(_of_sightings(wheel), len(wheel.layout.readers_deg))
-    among = len(wheel.layout.beams_deg) + len(wheel.layout.readers_deg)
+    late, beams_deg, readers_deg = lateness(runs), wheel.layout.beams_deg, wheel.layout.readers_deg
+    # The delay of a late beam is subtracted from its passes. Otherwise its neighbours would seem to miss the ball.
+    delays_us = [round(1e6 * each.late_s) if abs(each.late_s) > _tolerated_s(each) else 0 for each in late]
+    delays_us = delays_us or [0] * len(beams_deg)
+    of_runs = [
+        hops(
+            sorted((t_us - delays_us[beam], beam) for t_us, beam in run.passes),
+            beams_deg,
+            forward=run.ball_direction == "cw",
+        )
+        for run in wheel.runs
+    ]
+    # The ball at rest turns with the rotor, whose speed is known, and in the opposite direction to its run.
+    of_sightings = [
+        hops(
+            [(one.t_us, one.reader) for one in coup.sightings],
+            readers_deg,
+            forward=coup.ball_direction == "ccw",
+            speed_deg_s=coup.rotor_rpm * 6,
+        )
+        for coup in wheel.coups
+        if coup.rotor_rpm
+        and coup.ball_direction is not None
+        and coup.sightings
+        and all(one.reader < len(readers_deg) for one in coup.sightings)
+    ]
+    beams, readers = _summed(of_runs, len(beams_deg)), _summed(of_sightings, len(readers_deg))
+    among = len(beams_deg) + len(readers_deg)
     found, checks = [], []
     for kind, counts, delays in (("beam", beams, late), ("reader", readers, [])):
         for index, ((seen, missed), each) in enumerate(zip_longest(zip(*counts, strict=True), delays)):
@@ -122,43 +146,8 @@ def sensors(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Sen
     )
 
 
-def _of_runs(wheel: WheelRecord, late: Sequence[Late]) -> list[SeenAndMissed]:
-    """Return what each beam saw and missed in each run. The delay of a late beam is subtracted from its passes.
-    Otherwise its neighbours would seem to miss the ball."""
-    delays_us = [round(1e6 * each.late_s) if abs(each.late_s) > _tolerated_s(each) else 0 for each in late] or [
-        0
-    ] * len(wheel.layout.beams_deg)
-    return [
-        hops(
-            sorted((t_us - delays_us[beam], beam) for t_us, beam in run.passes),
-            wheel.layout.beams_deg,
-            forward=run.ball_direction == "cw",
-        )
-        for run in wheel.runs
-    ]
-
-
 def _tolerated_s(late: Late) -> float:
     return LATE_TOLERATED_ONE_WAY_S if late.one_way else LATE_TOLERATED_S
-
-
-def _of_sightings(wheel: WheelRecord) -> list[SeenAndMissed]:
-    """Return what each reader saw and missed in each coup. The ball at rest turns with the rotor, whose speed is known,
-    and in the opposite direction to its run."""
-    angles = wheel.layout.readers_deg
-    return [
-        hops(
-            [(one.t_us, one.reader) for one in coup.sightings],
-            angles,
-            forward=coup.ball_direction == "ccw",
-            speed_deg_s=coup.rotor_rpm * 6,
-        )
-        for coup in wheel.coups
-        if coup.rotor_rpm
-        and coup.ball_direction is not None
-        and coup.sightings
-        and all(one.reader < len(angles) for one in coup.sightings)
-    ]
 
 
 def _summed(pairs: Sequence[SeenAndMissed], sensors: int) -> list[list[int]]:

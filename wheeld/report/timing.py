@@ -107,10 +107,20 @@ def _timed(run: LoggedRun, angles: Floats) -> RunTimes | None:
         return None
     starts = np.arange(count, len(times) - 2 * count)
     starts = starts[gaps[starts - count] == gaps[starts + 2 * count]]
-    residuals = _residuals(times, at, starts, sign * angles[order])
+    # How much later than predicted each other beam (columns) saw the ball after each start (rows), in s.
+    ways_deg, after = sign * angles[order], np.arange(1, count)
+    gone = (ways_deg[(at[starts][:, None] + after) % count] - ways_deg[at[starts]][:, None]) % 360 / 360
+    nodes = [times[starts + lap * count][:, None] for lap in (-1, 0, 1, 2)]
+    foretold = (
+        -gone * (gone - 1) * (gone - 2) / 6 * nodes[0]
+        + (gone + 1) * (gone - 1) * (gone - 2) / 2 * nodes[1]
+        - (gone + 1) * gone * (gone - 2) / 2 * nodes[2]
+        + (gone + 1) * gone * (gone - 1) / 6 * nodes[3]
+    )
+    residuals: Floats = times[starts[:, None] + after] - foretold
     laps = times[starts + count] - times[starts]
     first = np.repeat(order[at[starts]], count - 1)
-    second = order[(at[starts][:, None] + np.arange(1, count)) % count].ravel()
+    second = order[(at[starts][:, None] + after) % count].ravel()
     whole = _against_mean(first, second, residuals.ravel(), count)
     if whole is None:
         return None
@@ -124,22 +134,6 @@ def _timed(run: LoggedRun, angles: Floats) -> RunTimes | None:
     if late is None or early is None:
         return RunTimes(forward, whole, None, None)
     return RunTimes(forward, whole, late - early, float((laps[slow] ** 2).mean() - (laps[~slow] ** 2).mean()))
-
-
-def _residuals(times: Floats, at: NDArray[np.intp], starts: NDArray[np.intp], ways_deg: Floats) -> Floats:
-    """Return how much later than predicted each other beam (columns) saw the ball after each start (rows), in s."""
-    count = len(ways_deg)
-    after = np.arange(1, count)
-    gone = (ways_deg[(at[starts][:, None] + after) % count] - ways_deg[at[starts]][:, None]) % 360 / 360
-    nodes = [times[starts + lap * count][:, None] for lap in (-1, 0, 1, 2)]
-    foretold = (
-        -gone * (gone - 1) * (gone - 2) / 6 * nodes[0]
-        + (gone + 1) * (gone - 1) * (gone - 2) / 2 * nodes[1]
-        - (gone + 1) * gone * (gone - 2) / 2 * nodes[2]
-        + (gone + 1) * gone * (gone - 1) / 6 * nodes[3]
-    )
-    found: Floats = times[starts[:, None] + after] - foretold
-    return found
 
 
 def _against_mean(first: NDArray[np.intp], second: NDArray[np.intp], residuals: Floats, count: int) -> Floats | None:
