@@ -17,7 +17,7 @@ from msgspec import NODEFAULT, Meta
 
 from wheeld.config.paths import CREDENTIAL, MISPLACED, SECRETS, Credentials, PathError, given_by_systemd, resolve
 from wheeld.config.problems import ConfigError, Problem, located
-from wheeld.config.sections import OPTIONAL, SECTIONS, Config, Key, Keys, Values, config_of
+from wheeld.config.sections import OPTIONAL, SECTIONS, Config, Key, Values, config_of
 from wheeld.config.syntax import key_at, syntax_problem
 from wheeld.config.validation import problems_here, problems_of
 from wheeld.core.catalogue import Part, Text, either
@@ -128,23 +128,21 @@ class _Reader:
         for name, keys in SECTIONS.items():
             if isinstance(section := tree.get(name), dict):
                 self._refuse_unknown(name, section, list(keys))
-        return {
-            name: self._section(name, keys, tree.get(name, {}))
-            for name, keys in SECTIONS.items()
-            if name in tree or name in self._meant or name not in OPTIONAL
-        }
-
-    def _section(self, name: str, keys: Keys, values: object) -> Values:
-        if not isinstance(values, dict):
-            self.problems.append(
-                Problem(name, Text("must be a section: write {line} on a line of its own", {"line": f"[{name}]"}))
-            )
-        if not isinstance(values, dict) or (name in self._meant and not values):
-            return Values({}, {key.field for key in keys.values()})
-        section = Values({}, set())
-        for key_name, key in keys.items():
-            self._key(section, f"{name}.{key_name}", key, values.get(key_name, NODEFAULT))
-        return section
+        read: dict[str, Values] = {}
+        for name, keys in SECTIONS.items():
+            if name not in tree and name not in self._meant and name in OPTIONAL:
+                continue
+            values = tree.get(name, {})
+            if not isinstance(values, dict):
+                what = Text("must be a section: write {line} on a line of its own", {"line": f"[{name}]"})
+                self.problems.append(Problem(name, what))
+            if not isinstance(values, dict) or (name in self._meant and not values):
+                read[name] = Values({}, {key.field for key in keys.values()})
+                continue
+            read[name] = Values({}, set())
+            for key_name, key in keys.items():
+                self._key(read[name], f"{name}.{key_name}", key, values.get(key_name, NODEFAULT))
+        return read
 
     def _key(self, section: Values, place: str, key: Key, value: object) -> None:
         """Put the value into its `section`. The value is `NODEFAULT` if the file does not contain the key."""

@@ -24,19 +24,16 @@ def head_rules(head: HeadSetting) -> Iterator[Iterator[Wrong]]:
 
 
 def _port(head: HeadSetting) -> Iterator[Wrong]:
-    if why := _wrong_url(head.port):
-        yield "port", Text("{why}; expected the path of a device, {socket} or {rfc2217}", {"why": why, **URLS})
-
-
-def _wrong_url(port: str) -> Text | None:
-    """Return what is wrong with a URL, or None for the path of a device, or for a complete URL."""
-    if "://" not in port:
-        return None
+    if "://" not in head.port:  # the path of a device
+        return
+    why: Text | None = None
     try:
-        parts = urlsplit(port)
-        is_whole = bool(parts.hostname and parts.port)
+        parts = urlsplit(head.port)
+        if not (parts.hostname and parts.port):
+            why = Text("has no host, or no port")
+        if parts.scheme not in SCHEMES:
+            why = Text("begins with {scheme}, which is not known", {"scheme": f"{parts.scheme}://"})
     except ValueError as wrong:
-        return Text("is not an address: {reason}", {"reason": str(wrong)})
-    if parts.scheme not in SCHEMES:
-        return Text("begins with {scheme}, which is not known", {"scheme": f"{parts.scheme}://"})
-    return None if is_whole else Text("has no host, or no port")
+        why = Text("is not an address: {reason}", {"reason": str(wrong)})
+    if why is not None:
+        yield "port", Text("{why}; expected the path of a device, {socket} or {rfc2217}", {"why": why, **URLS})

@@ -51,8 +51,18 @@ def problems_here(config: Config) -> list[Problem]:
             places,
         )
         problems.append(Problem("journal.path", what))
-    # Both functions read the certificate, and what is wrong with it must be reported only once.
-    return [*problems, *([*_name_at_broker(config)] or _tls(config.mqtt))]
+    # The certificate is read twice, and what is wrong with it must be reported only once.
+    if of_name := [*_name_at_broker(config)]:
+        return [*problems, *of_name]
+    # Now see what OpenSSL finds wrong with the files together, such as a key that belongs to another certificate.
+    files = TlsFiles(config.mqtt.ca_file, config.mqtt.cert_file, config.mqtt.key_file)
+    try:
+        if files.named:
+            files.context()
+    except TlsFilesError as wrong:
+        what = Text("{wrong}; name the files that the house's authority issued", {"wrong": wrong.text})
+        problems.append(Problem(f"mqtt.{wrong.key}", what))
+    return problems
 
 
 def _name_at_broker(config: Config) -> Iterator[Problem]:
@@ -99,17 +109,6 @@ def _name_at_broker(config: Config) -> Iterator[Problem]:
                 right,
             ),
         )
-
-
-def _tls(mqtt: MqttSettings) -> Iterator[Problem]:
-    """Yield what OpenSSL finds wrong with the files together, such as a key that belongs to another certificate."""
-    files = TlsFiles(mqtt.ca_file, mqtt.cert_file, mqtt.key_file)
-    try:
-        if files.named:
-            files.context()
-    except TlsFilesError as wrong:
-        what = Text("{wrong}; name the files that the house's authority issued", {"wrong": wrong.text})
-        yield Problem(f"mqtt.{wrong.key}", what)
 
 
 def _rules(config: Config) -> Iterator[Iterator[Problem]]:

@@ -234,15 +234,34 @@ def of_geometry(
         )
         return
     for each in learned:
-        if each.index < len(configured_deg):
-            yield _place(each, configured_deg, kind)
+        at: dict[str, Part] = {
+            "sensor": sensor_text(f"{kind}/{each.index}"),
+            "angle": each.angle_deg,
+            "spread": each.spread_deg,
+            "key": f"{kind}s_deg",
+        }
+        near = (n for n, deg in enumerate(configured_deg) if abs(apart_deg(each.angle_deg, deg)) <= OFF_DEG)
+        other = next(near, None)
+        if each.index >= len(configured_deg):
+            what, do = Text("{sensor} is not in the configuration", at), Text("add its angle to {key}", at)
+            yield Finding("wrong", "sensor_unknown", what, do)
+        elif each.spread_deg > SPREAD_DEG:
+            what = Text("{sensor}: its angle is known only to ± {spread}°", at)
+            yield Finding("look", "place_unsteady", what, STEADY[kind])
+        elif each.lacks is not None and other in (None, each.index):
+            what = Text("{sensor} stands at {angle}°, measured in one direction of the rotor only", at)
+            yield Finding("look", "place_unsteady", what, BOTH_WAYS[each.lacks])
+        elif abs(off_deg := apart_deg(each.angle_deg, configured_deg[each.index])) <= OFF_DEG:
+            yield Finding("ok", "place_right", Text("{sensor} stands at {angle}° ± {spread}°", at))
+        elif other is not None:
+            where = {**at, "other": sensor_text(f"{kind}/{other}")}
+            what = Text("{sensor} stands where {other} should stand, at {angle}°", where)
+            do = Text("their wires are swapped: swap them back, or learn the angles with --learn")
+            yield Finding("wrong", "places_swapped", what, do, is_angle=True)
         else:
-            yield Finding(
-                "wrong",
-                "sensor_unknown",
-                Text("{sensor} is not in the configuration", {"sensor": sensor_text(f"{kind}/{each.index}")}),
-                Text("add its angle to {key}", {"key": f"{kind}s_deg"}),
-            )
+            what = Text("{sensor} stands at {angle}°, {off}° from {key}", {**at, "off": round(abs(off_deg), 1)})
+            do = Text("learn the angles with --learn, or move {sensor}", at)
+            yield Finding("wrong", "place_wrong", what, do, is_angle=True)
 
 
 def of_lying(readers: Sequence[Learned], configured_deg: Sequence[float]) -> Iterator[Finding]:
@@ -257,37 +276,6 @@ def of_lying(readers: Sequence[Learned], configured_deg: Sequence[float]) -> Ite
 def steady(readers: Iterable[Learned]) -> list[Learned]:
     """Return the readers that saw the ball often enough, and always in one place."""
     return [each for each in readers if each.count >= TURNS_MIN and each.spread_deg <= SPREAD_DEG]
-
-
-def _place(each: Learned, configured_deg: Sequence[float], kind: str) -> Finding:
-    off_deg = apart_deg(each.angle_deg, configured_deg[each.index])
-    at: dict[str, Part] = {
-        "sensor": sensor_text(f"{kind}/{each.index}"),
-        "angle": each.angle_deg,
-        "spread": each.spread_deg,
-    }
-    if each.spread_deg > SPREAD_DEG:
-        what = Text("{sensor}: its angle is known only to ± {spread}°", at)
-        return Finding("look", "place_unsteady", what, STEADY[kind])
-    other = next((n for n, deg in enumerate(configured_deg) if abs(apart_deg(each.angle_deg, deg)) <= OFF_DEG), None)
-    if each.lacks is not None and other in (None, each.index):
-        what = Text("{sensor} stands at {angle}°, measured in one direction of the rotor only", at)
-        return Finding("look", "place_unsteady", what, BOTH_WAYS[each.lacks])
-    if abs(off_deg) <= OFF_DEG:
-        return Finding("ok", "place_right", Text("{sensor} stands at {angle}° ± {spread}°", at))
-    if other is not None:
-        where = {**at, "other": sensor_text(f"{kind}/{other}")}
-        return Finding(
-            "wrong",
-            "places_swapped",
-            Text("{sensor} stands where {other} should stand, at {angle}°", where),
-            Text("their wires are swapped: swap them back, or learn the angles with --learn"),
-            is_angle=True,
-        )
-    wrong = {**at, "off": round(abs(off_deg), 1), "key": f"{kind}s_deg"}
-    what = Text("{sensor} stands at {angle}°, {off}° from {key}", wrong)
-    do = Text("learn the angles with --learn, or move {sensor}", at)
-    return Finding("wrong", "place_wrong", what, do, is_angle=True)
 
 
 def of_way(
@@ -403,41 +391,35 @@ def _beams(signals: Signals, beams: int) -> Iterator[Finding]:
         )
         return
     for beam in range(beams):
-        yield _beam(beam, signals, passes.get(beam, 0), most)
+        count, doubles, passed = signals.pulses[beam], signals.doubles[beam], passes.get(beam, 0)
+        seen: dict[str, Part] = {
+            "sensor": sensor_text(f"beam/{beam}"),
+            "count": count,
+            "doubles": doubles,
+            "most": most,
+        }
+        if count == 0:
+            yield Finding("wrong", "beam_silent", Text("{sensor} never pulsed", seen), _BEAM_WIRE)
+        elif passed < DEAD_SHARE * most:
+            what = Text(
+                "{sensor} has {count} pulses, another beam has {most}: it does not see the ball, and its pulses are "
+                "false",
+                seen,
+            )
+            yield Finding("wrong", "beam_dead", what, _BEAM_WIRE)
+        elif doubles > DOUBLES_SHARE * count:
+            what = Text("{sensor} pulses twice in one pass: {doubles} of its {count} pulses are second ones", seen)
+            do = Text("its threshold is at the ball's edge: aim it at the ball's middle, or debounce it")
+            yield Finding("look", "beam_doubles", what, do)
+        elif passed < (1 - MISSED_SHARE) * most - 1:
+            what = Text("{sensor} misses passes: it has {count} pulses, another beam {most}", seen)
+            yield Finding("look", "beam_misses", what, _AIM)
+        else:
+            yield Finding("ok", "beam_works", Text("{sensor}: {count} pulses", seen))
     for beam in sorted(set(signals.pulses) - set(range(beams))):
-        seen: dict[str, Part] = {"sensor": sensor_text(f"beam/{beam}"), "count": beams}
+        seen = {"sensor": sensor_text(f"beam/{beam}"), "count": beams}
         what = Text("{sensor} pulsed, but the configuration has {count} beams", seen)
         yield Finding("wrong", "sensor_unknown", what, Text("add it to beams_deg"))
-
-
-def _beam(beam: int, signals: Signals, passes: int, most: int) -> Finding:
-    """Return the finding of one configured beam. `most`: the passes of the busiest beam."""
-    count, doubles = signals.pulses[beam], signals.doubles[beam]
-    seen: dict[str, Part] = {"sensor": sensor_text(f"beam/{beam}"), "count": count, "doubles": doubles, "most": most}
-    if count == 0:
-        return Finding("wrong", "beam_silent", Text("{sensor} never pulsed", seen), _BEAM_WIRE)
-    if passes < DEAD_SHARE * most:
-        what = Text(
-            "{sensor} has {count} pulses, another beam has {most}: it does not see the ball, and its pulses are false",
-            seen,
-        )
-        return Finding("wrong", "beam_dead", what, _BEAM_WIRE)
-    if doubles > DOUBLES_SHARE * count:
-        do = Text("its threshold is at the ball's edge: aim it at the ball's middle, or debounce it")
-        return Finding(
-            "look",
-            "beam_doubles",
-            Text("{sensor} pulses twice in one pass: {doubles} of its {count} pulses are second ones", seen),
-            do,
-        )
-    if passes < (1 - MISSED_SHARE) * most - 1:
-        return Finding(
-            "look",
-            "beam_misses",
-            Text("{sensor} misses passes: it has {count} pulses, another beam {most}", seen),
-            _AIM,
-        )
-    return Finding("ok", "beam_works", Text("{sensor}: {count} pulses", seen))
 
 
 _BEAM_WIRE = Text("check its wire, its light and its number")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import Literal, NamedTuple, TypeAlias
@@ -266,25 +266,22 @@ def learn_readers(
             turns[seen.reader, way] += is_first or (seen.t_us - last_us[seen.reader]) / 1e6 * abs(deg_s) > 180
             last_us[seen.reader] = seen.t_us
     ways: tuple[Direction, ...] = ("cw", "ccw") if one_way is None else (one_way,)
-    return [
-        _reader(reader, [*by_way.values()], {way: turns[reader, way] for way in ways})
-        for reader, by_way in sorted(found.items())
-    ]
-
-
-def _reader(reader: int, by_way: Sequence[list[float]], turns: Mapping[Direction, int]) -> Learned:
-    """Return the angle in the middle of the two angles that a reader seemed to have, one for each direction of the
-    rotor."""
-    each_way = [_learned(reader, angles_deg, is_at_rest=True) for angles_deg in by_way]
-    first, last = each_way[0], each_way[-1]
-    fewest = min(turns, key=turns.__getitem__)
-    return Learned(
-        reader,
-        round((first.angle_deg + apart_deg(last.angle_deg, first.angle_deg) / 2) % 360, 1) % 360,
-        max(first.spread_deg, last.spread_deg),
-        sum(turns.values()),
-        fewest if len(turns) > 1 and turns[fewest] < TURNS_MIN else None,
-    )
+    learned = []
+    for reader, by_way in sorted(found.items()):
+        each_way = [_learned(reader, angles_deg, is_at_rest=True) for angles_deg in by_way.values()]
+        first, last = each_way[0], each_way[-1]
+        turned = {way: turns[reader, way] for way in ways}
+        fewest = min(turned, key=turned.__getitem__)
+        learned.append(
+            Learned(
+                reader,
+                round((first.angle_deg + apart_deg(last.angle_deg, first.angle_deg) / 2) % 360, 1) % 360,
+                max(first.spread_deg, last.spread_deg),
+                sum(turned.values()),
+                fewest if len(turned) > 1 and turned[fewest] < TURNS_MIN else None,
+            )
+        )
+    return learned
 
 
 def in_some_pocket(readers: Sequence[Learned], configured_deg: Sequence[float], pockets: PocketLayout) -> list[Learned]:

@@ -48,8 +48,12 @@ def replace_file(path: Path, after: bytes) -> Path:
     Returns the path of a copy of the former file: `NAME.before`, with a number if that exists. Raises OSError.
     """
     path = path.resolve()  # if `path` is a link, replace the file behind it
-    like = path.stat()
-    kept = _keep(path, path.read_bytes(), like)
+    like, former = path.stat(), path.read_bytes()
+    for number in count():
+        kept = path.with_name(f"{path.name}.before" + (f".{number}" if number else ""))
+        with contextlib.suppress(FileExistsError):
+            _fill(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), former, like)
+            break
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         _fill(descriptor, after, like)
@@ -58,15 +62,6 @@ def replace_file(path: Path, after: bytes) -> Path:
         Path(name).unlink(missing_ok=True)
         raise
     return kept
-
-
-def _keep(path: Path, former: bytes, like: os.stat_result) -> Path:
-    for number in count():
-        kept = path.with_name(f"{path.name}.before" + (f".{number}" if number else ""))
-        with contextlib.suppress(FileExistsError):
-            _fill(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), former, like)
-            return kept
-    raise AssertionError("there is no last number")
 
 
 def _fill(descriptor: int, data: bytes, like: os.stat_result) -> None:
