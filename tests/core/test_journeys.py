@@ -18,7 +18,7 @@ FILES_MAX = {"result": 18, "void": 20}
 CHANGES_MAX = {"result": 112, "void": 200}
 """From one file to another, by calls and returns. Of the result of a
 recorded evening they are 110."""
-LINES_MAX = 9_300
+LINES_MAX = 9_280
 """With the state of a table by its feed, which a restored journal needs: 96 lines."""
 CORE = Path(table_module.__file__).parent
 

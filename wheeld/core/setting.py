@@ -435,15 +435,12 @@ def _name(key: Literal["site", "table"], setting: TableSetting) -> Iterator[Prob
 
 
 def _game(setting: TableSetting) -> Iterator[Problem]:
-    if (setting.house, setting.game) not in PROFILES:
+    profile = PROFILES.get((setting.house, setting.game))
+    if profile is None:
         known = ", ".join(f"{house}/{game}" for house, game in PROFILES)
         asked = {"house": setting.house, "game": setting.game, "known": known}
         yield "game", Text("no regulation for {house}/{game}; known: {known}", asked)
-
-
-def _wheel(setting: TableSetting) -> Iterator[Problem]:
-    profile = PROFILES.get((setting.house, setting.game))
-    if profile is not None and profile.wheel != setting.wheel:
+    elif profile.wheel != setting.wheel:
         named = {"house": setting.house, "game": setting.game, "right": profile.wheel, "wrong": setting.wheel}
         yield "wheel", Text("{house}/{game} is played on a {right} wheel, not a {wrong} one", named)
     if setting.wheel == "fair" and setting.rotor_direction is None:
@@ -603,7 +600,6 @@ RULES: tuple[Callable[[TableSetting], Iterator[Problem]], ...] = (
     partial(_name, "site"),
     partial(_name, "table"),
     _game,
-    _wheel,
     _head,
     *(partial(_source, part) for part in SENSORS_OF),
     _number,
