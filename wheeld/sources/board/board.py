@@ -438,7 +438,16 @@ class Board:
             # Ask which sensors work, because a lost event may have reported that a sensor has failed, or that it works
             # again.
             self._session.request_self_test()
-            yield from self._level_since_gap(dated)
+            # Report the object sensor's level at the end of the gap: its first change or level after the gap shows it.
+            for event in dated:
+                if isinstance(event, host.Observed) and isinstance(event.event, messages.ObjectSeen):
+                    thing: messages.ObjectLevel = "clear" if event.event.present else "present"
+                elif isinstance(event, host.Watermark) and event.levels is not None:
+                    thing = event.levels.object
+                else:
+                    continue
+                yield from self._object_level(thing, self._newest_us)
+                break
         now_us = self.now_us(host_ns)
         for event in dated:
             yield from self._dated(event, self._offset_us, now_us, host_ns)
@@ -474,19 +483,6 @@ class Board:
         self._told.clear()
         self._firmware.forget()
         self._awaits_levels, self._has_levels = True, False
-
-    def _level_since_gap(self, dated: list[Seen]) -> Iterator[Level]:
-        """Report the level that the object sensor had at the end of the gap. Its first change or its first level after
-        the gap shows this."""
-        for event in dated:
-            if isinstance(event, host.Observed) and isinstance(event.event, messages.ObjectSeen):
-                thing: messages.ObjectLevel = "clear" if event.event.present else "present"
-            elif isinstance(event, host.Watermark) and event.levels is not None:
-                thing = event.levels.object
-            else:
-                continue
-            yield from self._object_level(thing, self._newest_us)
-            return
 
     def _object_level(self, thing: messages.ObjectLevel, t_us: int) -> Iterator[Level]:
         """Report the level of the object sensor if it differs from the one last reported to the core."""

@@ -103,29 +103,23 @@ def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> P
     steps: tuple[Text, ...] = ()
     if wanted not in (None, better):
         steps += (Text("remove `provider` from [gpio]"),)
-    if there != {better}:
-        command = {"command": _command(better, there)}
-        if sys.prefix != sys.base_prefix:
-            steps += (Text("in the directory of wheeld's source archive run `{command}`", command),)
-        else:
-            steps += (
-                Text(
-                    "run `{command}` (Raspberry Pi OS has this package; for another system: firmware_protocol/gpio.md)",
-                    command,
-                ),
-            )
+    # Install `better`, and remove the other package.
+    if there != {better} and sys.prefix != sys.base_prefix:
+        pip = f"{sys.prefix}/bin/pip"
+        command = f"{pip} install --no-build-isolation --require-hashes -r release/locks/wheel-{better}.txt"
+        if better == "rpi":
+            command = f"apt install gcc python3-dev && {command}"
+        elif sys.version_info[:2] > LGPIO_COMPILED_FOR:
+            command = f"apt install gcc python3-dev swig && PYPI=1 {command}"
+        if there:  # uninstalling one package also removes files of the other
+            command = f"{pip} uninstall -y RPi.GPIO rpi-lgpio && {command}"
+        steps += (Text("in the directory of wheeld's source archive run `{command}`", {"command": command}),)
+    elif there != {better}:
+        command = f"apt install python3-{PACKAGES[better].lower()}"  # apt then removes the other package
+        steps += (
+            Text(
+                "run `{command}` (Raspberry Pi OS has this package; for another system: firmware_protocol/gpio.md)",
+                {"command": command},
+            ),
+        )
     raise ProviderError(Text("{first}: {second}", {"first": why, "second": steps}))
-
-
-def _command(provider: Provider, there: set[Provider]) -> str:
-    """Return the command that installs `provider` and removes the other package."""
-    if sys.prefix == sys.base_prefix:
-        return f"apt install python3-{PACKAGES[provider].lower()}"  # apt then removes the other package
-    pip = f"{sys.prefix}/bin/pip"
-    command = f"{pip} install --no-build-isolation --require-hashes -r release/locks/wheel-{provider}.txt"
-    if provider == "rpi":
-        command = f"apt install gcc python3-dev && {command}"
-    elif sys.version_info[:2] > LGPIO_COMPILED_FOR:
-        command = f"apt install gcc python3-dev swig && PYPI=1 {command}"
-    # Uninstalling one package also removes files of the other.
-    return f"{pip} uninstall -y RPi.GPIO rpi-lgpio && {command}" if there else command
