@@ -92,14 +92,16 @@ class Signals:
 
     def take(self, seen: Observation) -> None:
         """Count one observation."""
-        if self.first_us is None:
-            self.first_us = seen.t_us
+        self.first_us = seen.t_us if self.first_us is None else self.first_us
         self.last_us = max(self.last_us, seen.t_us)
         match seen:
             case Rotor():
                 self._turned(seen)
             case BallPass():
-                self._pulsed(seen)
+                self.pulses[seen.beam] += 1
+                before_us = self._pulse_us.get(seen.beam, -DOUBLE_PULSE_US)
+                self.doubles[seen.beam] += seen.t_us - before_us < DOUBLE_PULSE_US
+                self._pulse_us[seen.beam] = seen.t_us
             case Sighting():
                 self.sightings[seen.reader] += 1
             case Level() | Sensed(stands=bool()):
@@ -113,9 +115,6 @@ class Signals:
         if isinstance(seen, Rotor | BallPass | Sighting):
             self.dropped += len(self.kept) == self.kept.maxlen
             self.kept.append(seen)
-        self._note_speed(seen)
-
-    def _note_speed(self, seen: Observation) -> None:
         if isinstance(seen, BallPass | Sighting | HeadRotor) and (rpm := self.rpm) is not None:
             slowest, fastest = self.rotor_rpm or (rpm, rpm)
             self.rotor_rpm = min(rpm, slowest), max(rpm, fastest)
@@ -141,9 +140,3 @@ class Signals:
             step = (seen.tick - before.tick) % self.ticks
             self.skipped_edges += min(step, self.ticks - step) - 1 if step else 0
         self._rotor.tick(seen)
-
-    def _pulsed(self, seen: BallPass) -> None:
-        self.pulses[seen.beam] += 1
-        if seen.t_us - self._pulse_us.get(seen.beam, -DOUBLE_PULSE_US) < DOUBLE_PULSE_US:
-            self.doubles[seen.beam] += 1
-        self._pulse_us[seen.beam] = seen.t_us
