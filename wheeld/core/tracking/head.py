@@ -537,10 +537,9 @@ class PocketFromHead:
             return True
         # Beams must have seen the run that the head reports, to its end, and the ball could rest when the number came.
         run, began_us = self._ball.run, head.run.launched_us
-        if run.phase is not Phase.OFF_TRACK or run.disowned:
-            return False
         first_us, last_us = run.launched_us, run.last_us
-        if began_us is None or first_us is None or last_us is None:
+        is_seen = run.phase is Phase.OFF_TRACK and not run.disowned
+        if not is_seen or began_us is None or first_us is None or last_us is None:
             return False
         began = first_us - HEAD_EARLY_US <= began_us <= min(first_us + BEAMS_LATE_US, last_us)
         return began and seen.t_us >= last_us + REST_US
