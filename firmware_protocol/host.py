@@ -48,24 +48,28 @@ __all__ = [
 ]  # fmt: skip
 
 HELLO_RETRY_NS = 250_000_000
-"""The wait for an answer before the next hello. An answer usually comes sooner. After a full output buffer it comes
-later (4 kB at 115200 baud: 350 ms), but the buffer is full only if the host has not read the line."""
+"""The wait for an answer before the next hello. An answer usually comes sooner. If the board's output buffer is full,
+the answer comes later (4 kB at 115200 baud: 350 ms), but the buffer is full only if the host has not read the line."""
 REFUSED_RETRY_NS = 2_000_000_000
 """After this time a refused board is asked again, because someone may have connected the right board."""
 REPLAY_RETRY_NS_MIN = 40_000_000
 """A host that reads every 20 ms cannot see an answer earlier. After a second without the missing events the line counts
 as silent, so on a damaged line the host needs many attempts within that second."""
 REPLAY_RETRY_NS_MAX = 250_000_000
-"""The longest wait, used until a round trip was measured and while buffers are full. After each request the board sends
-all missing events again."""
+"""The longest wait, used until a round trip was measured, and while buffers are full. A shorter wait would cost too
+much: after each request the board sends all missing events again."""
 REPLAY_ROUND_TRIPS = 2
-"""A request is repeated only when its answer has had time to pass through the same buffers."""
+"""A request is repeated after this many measured round trips. By then the answer had time to pass through the
+buffers."""
 ACK_INTERVAL_NS = 200_000_000
-"""Acknowledgements only limit how many events a new host process receives again. Five a second cost 100 B/s."""
+"""Acknowledgements only limit how many events a new host process receives again, so five a second are enough (100
+B/s)."""
 SYNC_INTERVAL_NS = 1_000_000_000
-"""Two crystals that differ by 100 ppm drift by 100 µs in a second, which is about the error of one sample."""
+"""The time between samples. In a second, two crystals that differ by 100 ppm drift apart by 100 µs: about the error of
+one sample."""
 SYNC_BURST = 8
-"""The number of samples that are taken quickly after a hello. The best of eight dates the first coup well enough."""
+"""The number of samples that are taken quickly after a hello. The best of these samples dates the first coup well
+enough."""
 SYNC_BURST_INTERVAL_NS = 50_000_000
 """This is longer than a round trip at 115200 baud, so that no sample waits behind another."""
 SELF_TEST_RETRY_NS = 1_000_000_000
@@ -121,7 +125,7 @@ class HostSession:
 
     `hello_token`: 32 bits that the previous host process did not use, so that an answer to that process is not taken
     for an answer to this one. `board_serial`, `config_hash`: a board with other values is refused. `resume_at`: the
-    position that a previous process reached, or an earlier one. Acknowledged events are skipped in any case.
+    position that a previous process reached, or an earlier position. Acknowledged events are skipped in any case.
     """
 
     def __init__(
@@ -336,7 +340,8 @@ class HostSession:
 
     def _heartbeat(self, beat: m.Heartbeat, host_ns: int) -> Iterator[SessionEvent]:
         yield from self._stream.skip_lost(beat.oldest_seq)
-        # This happens if frames came in the wrong order, or if the board reset and kept its boot id.
+        # The board has fewer events than were reported: frames came in the wrong order, or the board reset and kept its
+        # boot id.
         if beat.next_seq < self._stream.next_seq:
             self._doubt(host_ns)
         else:
@@ -360,8 +365,8 @@ class HostSession:
         self._outgoing += encode_frame(encode(message))
 
     def _request_replay(self, host_ns: int) -> None:
-        """Ask for a replay at once for each new gap, and when the answer was damaged. Otherwise repeat the request
-        after a delay."""
+        """Ask for a replay at once for each new gap, and when the answer to the last request was damaged. In other
+        cases `tick` repeats the request after a delay."""
         if self._replay_from != self._stream.next_seq or self._replay_begun:
             self._replay_from = self._stream.next_seq
             self._send_replay(host_ns)

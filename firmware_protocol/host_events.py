@@ -18,7 +18,8 @@ class Identified(msgspec.Struct, frozen=True):
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """The board answered, but must not be used: `what` is `found` and not `expected`. Its events are not reported."""
+    """The board answered, but must not be used: `what` is `found` and not `expected`. The board's events are not
+    reported."""
 
     what: Pin
     expected: str
@@ -35,7 +36,7 @@ class Observed(msgspec.Struct, frozen=True):
 
 class Watermark(msgspec.Struct, frozen=True):
     """Every event before `board_us` has been reported. `levels`: the levels of the sensors at that time. None if later
-    events, received or lost, have made them out of date."""
+    events, received or lost, have made these levels out of date."""
 
     board_us: int
     levels: m.Levels | None = m.Levels()

@@ -34,7 +34,8 @@ BUTTONS: tuple[Button, ...] = get_args(Button)
 OBJECT_LEVELS: tuple[ObjectLevel, ...] = get_args(ObjectLevel)
 DOOR_LEVELS: tuple[DoorLevel, ...] = get_args(DoorLevel)
 STANDS: dict[str, tuple[str, ...]] = {"object": OBJECT_LEVELS, "door": DOOR_LEVELS}
-"""The members of `Levels` at the end of a heartbeat, in this order. The values of each are off, on and unknown."""
+"""The members of `Levels` at the end of a heartbeat, in this order. The three values of each member mean off, on and
+unknown."""
 
 VERSION = 1
 BEAMS_MAX = 16
@@ -46,17 +47,17 @@ ROTOR_TICKS_MAX = 4096
 EVENTS_MAX = 28
 """The number of 8-byte records that fit in a frame after the header of EVENTS."""
 SPAN_US_MAX = 2**32 - 1
-"""A record has 32 bits for the time since the first event of its frame: 71 minutes. An event after that needs a new
-frame."""
+"""A record has 32 bits for the time since the first event of its frame: 71 minutes. A later event needs a new frame."""
 COUNT_MAX = 2**64 - 1
 """The limit of event numbers and board times. 64 bits never overflow in practice, so no code handles an overflow."""
 HEARTBEAT_US = 100_000
-"""Ten heartbeats a second, 700 B/s. Three can be lost long before the host's silence time-out of one second.
+"""Ten heartbeats a second, 700 B/s. If three are lost, the host does not take this for silence: its time-out is one
+second.
 
 Rotor edges wait for the next heartbeat: a void because of the rotor may take 2 s. No other event waits: after a foreign
 object or a command a void must be published within 50 ms."""
 RING_MS_MIN = 1500
-"""How long the ring of a board with 8 kB of RAM or more must last at its top rate: longer than somebody needs to pull
+"""How long the ring of a board with 8 kB of RAM or more must last at its top rate: longer than a person needs to pull
 out a plug and put it back."""
 RING_EVENTS_MIN = 64
 """The smallest ring: two full messages, and what comes while they are sent."""
@@ -135,8 +136,8 @@ RECORDS: dict[int, Record] = {
     4: Record("object", ObjectSeen),
     8: Record("door", DoorMoved),
 }
-"""The kinds of events that are made from one value, by their codes. `wire` packs the other kinds, which contain
-more."""
+"""The kinds of events that are made from one value, by their codes. `wire` packs the other kinds, which contain more
+values."""
 SENSOR_LIMITS: dict[SensorKind, int] = {"beam": BEAMS_MAX, "reader": READERS_MAX, "rotor": 1, "object": 1}
 """The highest number of sensors of each kind."""
 
@@ -149,7 +150,8 @@ class TimedEvent(msgspec.Struct, frozen=True):
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The sensors with which the board is configured. `door_switch`: a switch reports if the cabinet's door is open."""
+    """The sensors with which the board is configured. `door_switch`: a switch reports whether the cabinet's door is
+    open."""
 
     beams: int
     readers: int

@@ -1,7 +1,7 @@
 """Commands of a SlingShot 2, sent one at a time, and the answers that prove what the wheel did with them.
 
-A wheel answers OK even to settings that it ignores (docs/wheels.md 1.8). So the wheel is asked for the value after a
-setting, and only that value counts.
+A wheel answers OK even to settings that it ignores (docs/wheels.md 1.8). So after a setting the wheel is asked for the
+value, and only this answer counts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SELF_TEST = {
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """A command that sets something to `value`. Its own answer is not used: a request after it asks for the value."""
+    """A command that sets something to `value`. The answer to it is not used: a request after it asks for the value."""
 
     command: str
     value: str
@@ -71,7 +71,7 @@ AUTOMATIC_STATUS = Exchange("*O", r"\d+ (\d+) \d+ \d+", Setting("*q 1", "1"))
 
 
 class CommandQueue:
-    """Sends the queued exchanges one at a time and reports how each ended."""
+    """Sends the queued exchanges one at a time, and reports how each exchange ended."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter(unasked=0)
@@ -106,7 +106,7 @@ class CommandQueue:
         return self._current.to_send, events
 
     def answer(self, reply: HeadReply, host_ns: int) -> Iterator[e.Event]:
-        """Report how the current command ended with this reply. Count a reply that answers no command."""
+        """Report how this reply ends the current command. Count a reply that answers no command."""
         asked = self._current
         if asked is None or reply.key != asked.key:
             self.counts["unasked"] += 1

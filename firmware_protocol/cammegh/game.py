@@ -1,7 +1,8 @@
 """Convert status lines and bare numbers to events about each run of the ball.
 
-A **run** begins with the first line in state 3, or in state 4 if no line in state 3 was read. It ends with a number,
-with lines that disagree about the number, or with a state that has no number.
+A **run** begins with the first line in state 3. If no such line was read, it begins with the first line in state 4, or
+in state 7 of a SlingShot 2. It ends with a number, with lines that disagree about the number, or with a state that has
+no number.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class LinePlace(Enum):
 
 
 class LineOrder:
-    """Compares spin number and last number of each line with the line before."""
+    """Compares spin number and last number of each line with those of the line before."""
 
     def __init__(self, product: Product) -> None:
         self.last: Status | None = None
@@ -43,9 +44,10 @@ class LineOrder:
         self.result_spin: int | None = None
         """The spin number of the latest game with a line in state 5."""
         self.number_reported: int | None = None
-        """The latest number that was reported. A line with this number follows even if the line before was damaged."""
+        """The latest number that was reported. A line with this number is used at once, even if the line before was
+        damaged."""
         self.lone_lines = 0
-        """How many lines no second line confirmed."""
+        """How many lines were not confirmed by a second line."""
         self._product = product
         self._held: Status | None = None
 
@@ -174,8 +176,8 @@ class Game:
 
     @property
     def counters(self) -> dict[str, int]:
-        """The counts of lines that no second line confirmed, of bare numbers that belong to no run, and of runs with a
-        lap count that is impossible for a ball."""
+        """The counts of lines that were not confirmed by a second line, of bare numbers that belong to no run, and of
+        runs with a lap count that is impossible for a ball."""
         return {
             "lone_spin": self._order.lone_lines,
             "stray_bare": self._bare.stray,

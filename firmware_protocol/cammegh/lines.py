@@ -10,15 +10,16 @@ LINE_BYTES_MAX = 128
 _END = re.compile(rb"[\r\n]")
 _FRESH = re.compile(rb"[*\r\n]")
 CAUSES = ("torn", "too_long", "not_text")
-"""The causes that `LineDecoder.rejected` counts: cut off by the next `*`, longer than any line, and not plain text."""
+"""The causes that `LineDecoder.rejected` counts: cut off by the next `*`, longer than a line can be, and not plain
+text."""
 
 
 class LineDecoder:
     """Finds the lines in a stream of bytes that arrives in slices of any size.
 
-    A line ends with CR, LF or both (docs/wheels.md 1.1). `*` always begins a line, so text before it without such an
-    end was torn. This text is dropped even if it looks complete, because nothing shows where the line would have ended.
-    The decoder holds at most one unfinished line.
+    A line ends with CR, LF or both (docs/wheels.md 1.1). `*` always begins a line, so if the text before a `*` has no
+    such end, it was torn. This text is dropped even if it looks complete, because nothing shows where the line would
+    have ended. The decoder holds at most one unfinished line.
     """
 
     def __init__(self) -> None:
@@ -27,7 +28,7 @@ class LineDecoder:
         self._skipping = False
 
     def feed(self, data: bytes) -> list[str]:
-        """Return the lines that `data` completes, without their ends, oldest first. Empty lines are left out."""
+        """Return the lines that `data` completes, without their ends, oldest first. Empty lines are dropped."""
         if self._skipping:
             fresh = _FRESH.search(data)
             if fresh is None:

@@ -57,7 +57,7 @@ class RunNumber:
 
     def __init__(self, before: int | None) -> None:
         self.is_settled = False
-        """The number was reported, or it was reported that there is none."""
+        """The number was reported, or it was reported that there is no number."""
         self._before = before
         self._reported: int | None = None
         self._lines = 0
@@ -69,8 +69,8 @@ class RunNumber:
         self._lines += 1
 
     def settle(self, shown: int | None, bare: BareNumbers) -> int | NumberDisagreement | None:
-        """Return the number if two lines now agree on it, or the two numbers if they disagree. Each run gives one of
-        these, once. `shown`: the number of the status line."""
+        """Return the number if two lines now agree on it, or the two numbers if they disagree. Each run gives only one
+        of the two, and only once. `shown`: the number of the status line."""
         if bare.waiting - {shown}:
             self.is_settled = True
             return NumberDisagreement(min(bare.waiting - {shown}), shown)
@@ -108,7 +108,7 @@ LAUNCH_FAILED_NS = 3_000_000_000
 
 
 class Spell:
-    """Measures how long every line has shown a condition, in the time of the wheel."""
+    """Measures for how long all lines have shown a condition."""
 
     def __init__(self, *, automatic: bool) -> None:
         self._automatic = automatic
@@ -156,7 +156,8 @@ class VoidWarnings:
 # another launch.
 
 LINE_NS = 500_000_000
-"""The time between automatic lines (1.2). The ball ran this long for each line, even if many lines are read at once."""
+"""The time between automatic lines (1.2). For each line the ball ran this long, even if the host reads many lines at
+once."""
 FIRST_LAPS_MAX = 3
 """The most laps in the first line of a run: the one revolution of state 3 (1.3), and the laps until this line was
 sent."""
@@ -167,8 +168,8 @@ FIRST_LAPS_PROVEN = 1
 LINES_AGREE = 2
 """Two lines must agree, because a line has no checksum (1.1)."""
 LEAPS_MAX = 1
-"""A single line with too high a count is damaged and proves nothing. After two such lines in a row, the field does not
-count laps."""
+"""A single line whose count is too high is damaged and proves nothing. After two such lines in a row, the field does
+not count laps."""
 
 
 class LapCount:
@@ -177,7 +178,7 @@ class LapCount:
 
     def __init__(self, shown_before: int) -> None:
         self.laps: int | None = None
-        """The highest count that two good lines in a row showed. None if there is none, or if the count is broken."""
+        """The highest count that two good lines in a row showed. None before that, and if the count is broken."""
         self.broken = False
         """The count was impossible for a ball, so it proves nothing about this run."""
         self._shown_before = shown_before
@@ -191,7 +192,7 @@ class LapCount:
 
     def interrupted(self) -> None:
         """Forget the laps, because lines may be missing and the laps may be of an earlier launch. A Mercury continues
-        to count."""
+        to count, so later lines show the laps again."""
         self.laps = self._before = None
 
     def line_without_count(self) -> None:
@@ -218,7 +219,7 @@ class LapCount:
         if is_first:
             self._first = laps
         # One line with fewer laps than are proven is damaged. Two such lines in a row belong to another run. A line
-        # with 0 laps means that the run has ended. Its proven laps still count (1.6).
+        # with 0 laps means that the run has ended. The proven laps of the run still count (1.6).
         self._falls = self._falls + 1 if self.laps is not None and 0 < laps < self.laps else 0
         goes_on_from_before = is_first and 0 < self._shown_before <= laps
         if goes_on_from_before or self._falls >= LINES_AGREE:
@@ -244,7 +245,7 @@ _ON_TRACK = frozenset({StateCode.BALL_IN_RIM, StateCode.NO_MORE_BETS})
 
 
 class HeadRun:
-    """One run, which begins with a line in state 3 or 4. `from_launch`: the line before showed that no ball ran.
+    """One run, which begins with a line in state 3, 4 or 7. `from_launch`: the line before showed that no ball ran.
     `laps_before`: the lap counter before the run."""
 
     def __init__(self, first: Status, *, from_launch: bool, laps_before: int, automatic: bool) -> None:
@@ -267,8 +268,8 @@ class HeadRun:
     def interrupted(self) -> None:
         """Forget the laps and directions, because lines may be missing here.
 
-        The ball may have been launched again with the same spin number, so these may belong to another run. A Mercury
-        continues to count, so its next lines prove the laps of the current run.
+        The ball may have been launched again with the same spin number, so what earlier lines showed may belong to
+        another run. A Mercury continues to count, so its next lines prove the laps of the current run.
         """
         self._from_launch = False
         self.count.interrupted()

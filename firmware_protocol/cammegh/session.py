@@ -1,4 +1,5 @@
-"""The host's side of one Cammegh wheel, without I/O. It parses lines, asks at start-up, polls, and detects silence.
+"""The host's side of one Cammegh wheel, without I/O. It parses lines, sends requests at start-up, polls, and detects
+silence.
 
 How to use it: call `tick` at `next_tick_ns`, from the start, even without a port. Call `opened` each time the port was
 opened, and `receive` with all bytes from the line. Call `receive` before `tick`, so that a host that was delayed reads
@@ -57,7 +58,7 @@ class ProtocolLevel:
         self._wanted = wanted
         self._again_ns = 0
         self._lines: int | None = None
-        """The number of lines of another level since the command. None while the level is the wanted one."""
+        """The number of lines of another level since the command. None while the lines have the wanted level."""
 
     def ask(self, host_ns: int) -> None:
         """Send the command for the extended level, if it is wanted."""
@@ -85,8 +86,8 @@ class ProtocolLevel:
 POLL_NS_MIN = 100_000_000
 """The shortest time between polls that the wheel allows (docs/wheels.md 1.2)."""
 SILENCE_NS = 2_000_000_000
-"""After this time, three lines are missing, and the wheel counts as silent. A SlingShot 2 also counts as silent in the
-few seconds after power-on in which it sends nothing."""
+"""After this time without a line, three lines are missing, and the wheel counts as silent. A SlingShot 2 also counts as
+silent in the few seconds after power-on in which it sends nothing."""
 WAKE_NS = 5_000_000_000
 """The time between commands to a silent wheel: longer than an answer takes, and than the silence after power-on."""
 MODE_NO_BARE_NUMBER = 16
@@ -100,8 +101,8 @@ class Setup(msgspec.Struct, frozen=True):
     `writable`: True on port 1; False on a port for displays (2 and 3), to which nothing is sent. `bare_number`: the
     port sends the winning number on a line of its own; always False on ports 2 and 3, and with mode +16. `poll_ns`: the
     time between requests for a line; 0 if the wheel sends lines by itself. `extended`: put a Mercury 360 into extended
-    mode, and do this again whenever it leaves that mode. `pockets`: 37 to 40. Raises ValueError if the values
-    contradict each other.
+    mode, and do this again whenever it leaves that mode. `pockets`: 37 to 40. Raises ValueError if values contradict
+    each other, or if one is out of range.
     """
 
     product: Product
@@ -264,7 +265,8 @@ class CammeghSession:
     # --- silence -----------------------------------------------------------------------------------------------------
 
     def _check_silence(self, host_ns: int, held_up_ns: int = 0) -> Iterator[e.Event]:
-        """Report a silence. `held_up_ns`: how long lines waited, one every 500 ms, because the host did not read."""
+        """Report a silence. `held_up_ns`: how long the oldest line waited because the host did not read: 500 ms for
+        each line that waited."""
         since_ns = self._silence_from_ns(host_ns)
         if not self._is_silent and host_ns - since_ns - held_up_ns >= self.setup.silence_ns:
             self._is_silent, self._wake_ns = True, host_ns
@@ -272,7 +274,7 @@ class CammeghSession:
             yield e.Silent(host_ns, since_ns)
 
     def _silence_from_ns(self, host_ns: int) -> int:
-        """Return the time of the last status line. Before the first line, return the earliest `host_ns` of a caller."""
+        """Return the time of the last status line. Before the first line, return the first `host_ns` that was given."""
         if self._heard_ns is None:
             self._heard_ns = host_ns
         return self._heard_ns

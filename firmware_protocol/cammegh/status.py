@@ -135,7 +135,7 @@ class BareNumber(msgspec.Struct, frozen=True):
 
 
 class Basic(msgspec.Struct, frozen=True):
-    """A line of basic mode: which of the three kinds, and the number in `*W`."""
+    """A line of basic mode: its kind, one of three, and the number in `*W`."""
 
     kind: Literal["S", "N", "W"]
     number: int | None = None
