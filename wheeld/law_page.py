@@ -31,7 +31,8 @@ _GROUPS = {
     "any_running_state": RUNNING,
     "either_before_launch": BEFORE_LAUNCH,
 }
-"""Groups of states that mostly move in the same way. A group has one arrow for all its states. It is not a state."""
+"""Groups of states that mostly move in the same way. A group has one arrow for all its states. A group is not a
+state."""
 _KEY = """\
 `any_state`, `any_other_state` (all but `awaiting_chef`), `any_open_state` (all but that and `closed`),
 `any_running_state` (`ball_running`, `rien_ne_va_plus`, `ball_on_obstacle`), `any_coup` (those and `awaiting_chef`) and

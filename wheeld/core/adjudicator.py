@@ -161,7 +161,7 @@ class Adjudicator:
         cylinder."""
         coup = self._state.current
         if evidence.fact in OF_A_RUN and coup.called is not None:
-            return  # the number of this coup awaits the chef, so the evidence is of another ball
+            return  # the number of this coup awaits the chef: this evidence is of a later launch
         match evidence.fact:
             case Fact.OBJECT_IN | Fact.OBJECT_OUT | Fact.OBJECT_UNKNOWN:
                 self._state.object_level = OBJECT_LEVELS[evidence.fact]
@@ -208,7 +208,8 @@ class Adjudicator:
                 self._note_word(act, now_us, command)
 
     def _act_on_number(self, act: Act, evidence: Evidence, now_us: int, command: Command | None) -> None:
-        """Do an act that concerns the number: publish it, keep it for the chef, doubt it, or take the chef's word."""
+        """Do an act that concerns the number: publish it, keep it for the chef, put it in doubt, or take the chef's
+        word."""
         match act:
             case Act.RESULT:
                 self._result(self._called(evidence, now_us), now_us, None)
@@ -217,7 +218,7 @@ class Adjudicator:
                 if not {"number", "unproven"} & evidence.figures.keys() and coup.seen is not None:
                     called = msgspec.structs.replace(coup.seen, asked_us=now_us)
                 coup.called = called
-                self._observer.ball.settle()  # people see where the ball lies
+                self._observer.ball.settle()  # people see where it lies: it is not on its way any more
             case Act.DOUBT:
                 # The chef must name the number (R3b): the ball was seen in two pockets, or the head contradicts itself.
                 # What is seen after another launch causes no doubt.
@@ -317,7 +318,7 @@ class Adjudicator:
         self._pending.messages.append(notice)
 
     def _lose_place(self, now_us: int) -> None:
-        """Forget the place of the pockets. The row suspends play, or the sensor fault after the chef's word."""
+        """Forget the place of the pockets. The row, or after the chef's word `standing_evidence`, suspends play."""
         for evidence in self._observer.lose_place(now_us):
             if evidence.fact is not Fact.SENSOR_FAULT:
                 self.apply(evidence, now_us)
@@ -346,7 +347,7 @@ class Adjudicator:
     # --- verdicts -----------------------------------------------------------------------------------------------------
 
     def _confirm(self, command: Command | None, now_us: int) -> None:
-        """Publish the number that awaited the chef, or another one that he names, on his word (R3b)."""
+        """Publish the number that awaited the chef, or another number that he names: he answers for it (R3b)."""
         assert command is not None, "a person confirms"
         called = self._state.current.called
         if called is None:  # no reader sees where the ball lies
@@ -359,7 +360,7 @@ class Adjudicator:
         elif command.number not in (None, called.number):
             place = self._observer.place(now_us)
             if place is not None and self._pockets.order[place] != command.number:
-                self._lose_place(now_us)  # the chef's eyes and the readers contradict each other
+                self._lose_place(now_us)  # the chef saw the ball in another pocket than the readers
             rules = (*(rule for rule in called.unproven if rule != "R3"), "R3")
             called = msgspec.structs.replace(called, number=command.number, unproven=rules)
         self._result(called, now_us, command.person)
@@ -367,8 +368,8 @@ class Adjudicator:
 
     def _take_word_for_place(self, *, by_eye: bool) -> None:
         """Note that the ball lies in the pocket of the last number, because a person looked (`by_eye`) or because
-        readers met it there. So it is known from which pocket the next launch takes the ball. If one pass is seen after
-        this, and then the ball in another pocket, the ball was launched (docs/rulebook.md 6)."""
+        readers saw it there. So it is known from which pocket the next launch takes the ball. If beams then see one
+        pass, and readers see the ball in another pocket, the ball was launched (docs/rulebook.md 6)."""
         number = self._state.last_number
         if number is not None:
             self._observer.take_word(self._pockets.index_of[number], by_eye=by_eye)
@@ -393,7 +394,7 @@ class Adjudicator:
 
     def _decide(self, verdict: Verdict, name: str, sure: Margin | None, now_us: int) -> None:
         """Note that the coup has its verdict. If the margin of the verdict is low, also publish a notice: the verdict
-        stands, but somebody should find out why its margin is low."""
+        stands, but somebody should find out the reason."""
         if sure is not None and sure.value < LOW:
             figures: Figures = {"verdict": name, "margin": sure.value, "margin_of": sure.of}
             text = self._catalogue.say(LOW_MARGINS[sure.of])

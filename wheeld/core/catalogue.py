@@ -35,7 +35,7 @@ class Text(NamedTuple):
     """A text for people, before its language is known: an English text of the code, and its parts. A part is a value
     that is the same in every language, or one `Text` or more."""
 
-    # This is not a msgspec.Struct: its import takes a quarter of the time that the shortest command needs to start.
+    # This is not a msgspec.Struct: to import msgspec takes a quarter of the time in which the shortest command starts.
     english: str
     parts: Mapping[str, Part] = MappingProxyType({})
 
@@ -57,7 +57,7 @@ class Catalogue:
         self._texts, self._words = _load(language), words
 
     def say(self, text: str, /, **parts: object) -> str:
-        """Translate an English text of the code, and put `parts` in its named places, such as "{coup}"."""
+        """Translate an English text of the code, and put `parts` in the places of their names, such as "{coup}"."""
         return self._texts.gettext(text).format(**self._words, **parts)
 
     def say_number(self, text: str, printed: str) -> str:

@@ -25,12 +25,12 @@ VoidRule: TypeAlias = Literal["N1", "N2", "N3", "N4", "N5", "N6", "N7", "N8"]
 ObjectLevel: TypeAlias = Literal["unknown", "clear", "present"]
 """Whether a foreign object is in the cylinder (N6). `unknown` means neither yes nor no (docs/rulebook.md 7)."""
 LastCoup: TypeAlias = Literal["next", "this", "played"]
-"""Which coup is la dernière (A5): the next coup or the present one. `played`: it was played."""
+"""Which coup is la dernière (A5): the next coup or the present one. `played`: la dernière was played."""
 
 
 class Named(Enum):
     """An enumeration in which the value of a member is a name, and other attributes come after it. So a stored value
-    stays valid when an attribute changes. The class declares the attributes in the same order as the members."""
+    stays valid when an attribute changes. The class declares the attributes in the order of a member's values."""
 
     def __new__(cls, name: str, *rest: object) -> Self:
         """Make a member. `name` is its value, and `rest` has its other attributes."""
@@ -186,9 +186,9 @@ _BUSY = "stop other programs on the computer, or repair a line with too many edg
 
 @unique
 class Trouble(Named):
-    """What is wrong with a sensor or with the line to the sensors: its name in messages and logs, a description, and
-    how to mend it, in plain words. If there are several troubles, the first in this list explains the most. The last
-    four are warnings (`is_warning`): they do not stop play."""
+    """What is wrong with a sensor or with the line to the sensors: a name for messages and logs, a description, and how
+    to mend it, in plain words. If there are several troubles, the first in this list explains the most. The last four
+    are warnings (`is_warning`): they do not stop play."""
 
     text: str
     mend: str

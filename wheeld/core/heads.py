@@ -13,7 +13,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     `name` is for people. `reader`: the package that reads the lines of its maker. `counts_laps`: it reports the ball's
     laps (R2). Every head reports which way the ball runs (R1). `says_opposite`: it reports this only by its phase
     `closing`, which means that the ball runs against the rotor. `launches`: it turns its rotor and launches by itself.
-    So an idle head of this kind plays no game until people start it.
+    While such a head is idle, it plays no game until people start it.
 
     `run_after_us`: the shortest time from a launch until the head sees the run. `run_within_us`: the longest time from
     a launch until its report is received. `number_within_us`: the longest time from the ball's last pass to the number.
@@ -37,8 +37,8 @@ _CAMMEGH = partial(
     number_within_us=30_000_000,
 )
 """These heads report a run after its first lap. After the hardest throw, this lap takes a third of a second. The line
-comes up to half a second later (docs/wheels.md 1.3). None of 159 recorded games took more than 32 s from `closing` to
-the number. `closing` comes 3.5 laps, about 7 s, before the ball leaves the track (1.3, 1.8)."""
+comes up to half a second later (docs/wheels.md 1.3). In 159 recorded games the number came at most 32 s after
+`closing`: about 25 s after the ball left the track (1.3, 1.8)."""
 HEADS: dict[str, Head] = {
     "mercury-360": _CAMMEGH(name="Mercury 360"),
     "slingshot-2": _CAMMEGH(name="SlingShot 2", counts_laps=False, says_opposite=True, launches=True),

@@ -90,8 +90,8 @@ _ARTICLES = {
     "A5": "Art. 14",
     "A6": "Art. 15",
 }
-"""The articles of Campione's roulette. No other French regulation in this module numbers its articles. There is no
-article for N8: Art. 15 lets the direction suspend play, but does not say that the coup is void."""
+"""The articles of Campione's roulette. The texts of Fair roulette and of Venezia do not number their articles. There is
+no article for N8: Art. 15 lets the direction suspend play, but does not say that the coup is void."""
 
 _ROULETTE = Profile(
     house="campione",

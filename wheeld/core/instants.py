@@ -18,9 +18,9 @@ Dates that are an hour ahead would be worse. After a smaller correction the date
 class ClockState(msgspec.Struct):
     """The latest reading of the sensing clock: UTC at `t_us`, and how much faster UTC runs, in parts per billion.
 
-    If a reading shows that message dates are ahead of the true date by no more than `AHEAD_US_MAX`, they go on at half
-    speed until the true date has reached them. `ahead_us`: how far they were ahead at `t_us`. `stood_us`: the beginning
-    and the end of the latest standstill.
+    If a reading shows that message dates are ahead of the true date by no more than `AHEAD_US_MAX`, they advance at
+    half speed until the true date has reached them. `ahead_us`: how far they were ahead at `t_us`. `stood_us`: the
+    beginning and the end of the latest standstill.
     """
 
     t_us: int = 0
@@ -40,7 +40,7 @@ class ClockState(msgspec.Struct):
         self.t_us, self.utc_us, self.rate_ppb = reading.t_us, reading.utc_us, reading.rate_ppb
 
     def published_us(self, t_us: int) -> int:
-        """Return the earliest time to publish what was decided at `t_us`: in a standstill, the time when it ends."""
+        """Return when to publish, at the earliest, what was decided at `t_us`: not before the end of a standstill."""
         since_us, until_us = self.stood_us
         return max(t_us, until_us) if since_us <= t_us else t_us
 

@@ -37,7 +37,7 @@ CommandName: TypeAlias = Literal[
     "ruling",
 ]
 RuledAs: TypeAlias = Literal["stands", "void", "number", "other"]
-"""How the direction rules on a coup: its verdict stands, it is void, it has another number, or as the reason says."""
+"""How the direction rules on a coup: its verdict stands, it is void, it has another number, or see the reason."""
 
 Source: TypeAlias = Literal["sensors", "head"]
 """What reports the rotor, the ball or the pocket: sensors of our own on a board or on pins, or the wheel's head."""
@@ -97,8 +97,8 @@ class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, f
 
 
 class Sensed(_Line, frozen=True):
-    """What a sensor of our own saw. `named`: the format of the sensor's name. `is_rare`: a sensor that works reports
-    this seldom, so `ChatterGuard` limits how often it may be reported."""
+    """What a sensor of our own saw. `named`: the format of the sensor's name. `is_rare`: a working sensor seldom
+    reports such things, so `ChatterGuard` limits how often it may report them."""
 
     named: ClassVar[str]
     is_rare: ClassVar[bool] = True
@@ -195,7 +195,7 @@ class Command(_Line, frozen=True, tag="command"):
 
     @property
     def latest_us(self) -> int:
-        """The latest moment at which the command can have been given. It is after `t_us` only if this is in doubt."""
+        """The latest moment at which the command can have been given: after `t_us` only if the time is in doubt."""
         return self.t_us if self.until_us is None else self.until_us
 
     @property
@@ -273,7 +273,7 @@ class ClockReading(_Line, frozen=True, tag="clock"):
 
 
 class TimePassed(_Line, frozen=True, tag="time"):
-    """All observations older than `t_us` have been reported. It is certain that nothing else was seen before it."""
+    """All observations older than `t_us` have been reported. It is certain that nothing else was seen before `t_us`."""
 
 
 class Standstill(_Line, frozen=True, tag="standstill"):

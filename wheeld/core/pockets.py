@@ -81,8 +81,8 @@ class PocketLayout:
         self.index_of = {number: index for index, number in enumerate(order)}
         named = [LABELS[number] for number in order if number in LABELS]
         self.printed = ", ".join((f"0…{max({*order} - {*LABELS})}", *named))
-        # A finale across (V) has each number that ends in one of the two digits, en plein if it is alone in its row. A
-        # finale down has the pair, and the pairs 10, 20, … higher, if both numbers are on the cloth.
+        # A finale across (V) has each number that ends in one of the two digits, also a number that has no partner in
+        # its row. A finale down has the pair, and each pair that is 10, 20, … higher, if both numbers are on the cloth.
         finals = {pair: frozenset(number for number in order if number % 10 in pair) for pair in finals_across}
         for upper, lower in finals_down:
             tens = range(0, len(order) - lower, 10)

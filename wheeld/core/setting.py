@@ -69,8 +69,8 @@ def _whole(least: int, most: int) -> Text:
 class ConfigKey(msgspec.Struct, frozen=True):
     """The place of a setting in the configuration file: key `name` of `[section]`.
 
-    `default`: the value if the key is left out. `NODEFAULT`: the default of the field itself. If the field has none,
-    the key is required. `row`: the text for people about a value, with `{value}` in the place of the value.
+    `default`: the value if the key is left out. `NODEFAULT`: the default of the field itself. If the field has no
+    default, the key is required. `row`: the text for people about a value, with `{value}` in the place of the value.
     """
 
     section: str

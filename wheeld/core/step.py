@@ -79,7 +79,7 @@ class CoupLog(msgspec.Struct, frozen=True):
 
 
 class AppliedFact(msgspec.Struct, frozen=True):
-    """One fact as the law took it: when, the state of the table after it, and the time and figures of its evidence."""
+    """One fact that the law took: when, the table's state afterwards, and the time and figures of the evidence."""
 
     t_us: int
     fact: Fact
@@ -102,7 +102,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 def joined(steps: Sequence[Step]) -> Step:
-    """Join the steps of several observations, in order, into one step, so that all of them are stored, or nothing."""
+    """Join the steps of several observations, in order, into one step, so that all of them are stored, or none."""
     memories = [step.memory for step in steps if step.memory is not None]
     return Step(
         tuple(message for step in steps for message in step.messages),

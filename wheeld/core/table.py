@@ -1,9 +1,9 @@
 """One complete table. It takes observations, and returns what to store and publish. Live runs, replays and simulations
 use it.
 
-The observer concludes what an observation proves, the adjudicator applies the law to it, the writer writes messages.
-Before each observation, every absence with an earlier deadline becomes a fact, dated by its deadline. So the outcome
-never depends on how often the table is called.
+The observer concludes what an observation proves, the adjudicator applies the law to this, and the writer writes
+messages. Before each observation, every absence with an earlier deadline becomes a fact, dated by its deadline. So the
+outcome never depends on how often the table is called.
 
 After each change, the table publishes its state and what it waits for. It keeps all observations from before a coup
 until its verdict: they are the coup log, which is stored with the verdict.
@@ -323,11 +323,11 @@ class Table:
         shown, is_long = self.observer.observe(seen), len(kept) > IDLE_MAX  # more than an idle table needs
         is_routine = self.observer.only_postpones
         if is_routine and not (shown or self._waitlist.waiting or is_due or is_long):
-            return NOTHING  # this holds for nearly all encoder edges
+            return NOTHING  # nearly all encoder edges end here
         self._take(shown)
         self._hear(seen)
         begins_to_turn = kind is Rotor and not is_routine  # the table may have waited for the rotor to turn
-        pending = self._pending  # time alone changes what is awaited, so a message may follow without a fact
+        pending = self._pending  # what is awaited may change with time alone: then a message follows without a fact
         matters = kind not in FREQUENT or begins_to_turn or bool(pending.messages or pending.replies or pending.facts)
         if matters or not is_routine:
             self._due_us = self._next_due_us()
@@ -343,13 +343,13 @@ class Table:
         return self._pending.take(logs, changed)
 
     def _hear(self, seen: Observation) -> None:
-        """Take what does not come from the wheel: words, the clock, and up to when words were received."""
+        """Take what does not come from the wheel: words, the clock, and reports up to when words were received."""
         if isinstance(seen, Command):
             self._take([seen])
         elif isinstance(seen, ClockReading):
             self._clock.read(seen, told_us=self._state.told_us)
         elif isinstance(seen, Standstill):
-            self._clock.stood_us = seen.t_us, seen.to_us  # decisions about that time are published after it
+            self._clock.stood_us = seen.t_us, seen.to_us  # decisions in a standstill are published after it
             self._take(standstill(seen, *self._clock.texts(seen.t_us, seen.to_us + seen.slept_us)))
         elif isinstance(seen, Heard):
             told_us = self._clock.published_us(seen.t_us)

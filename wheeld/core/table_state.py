@@ -38,7 +38,7 @@ class Bouler(msgspec.Struct):
 
     @property
     def due_utc_us(self) -> int | None:
-        """When the bouler's time is over. None while it does not run, and after its end was published."""
+        """When the bouler's time is over. None while this time does not run, and after its end was published."""
         if self.who is None or self.since_utc_us is None or self.due_reported:
             return None
         return self.since_utc_us + CUSTOM_US - self.served_us
@@ -108,7 +108,7 @@ class Called(msgspec.Struct, frozen=True):
 
 class Coup(msgspec.Struct):
     """What the result of the present coup will contain about its run. Times are of the sensing clock. `noted`: one
-    sensing time and its UTC. They are needed after a restart, when the table has another sensing clock.
+    sensing time and its UTC. Both are needed after a restart, when the table has another sensing clock.
 
     `seen`: the pocket in which readers last saw the fallen ball; it is not proven. `law/__init__.py` describes
     `called`, `overtaken` and `launch_due_us`.

@@ -15,7 +15,7 @@ from wheeld.core.tracking.evidence import Evidence
 S, F = State, Fact
 
 NOTICED_US = 1_000_000
-"""A standstill shorter than this has no notice: a busy computer has many, and people at the table do not see them."""
+"""A standstill shorter than this has no notice: a busy computer has many of them, and nobody at the table sees them."""
 STOOD = {"machine": translatable("the computer stood still"), "journal": translatable("the journal's disk stood still")}
 
 
@@ -42,7 +42,7 @@ def standstill(still: Standstill, since: str, until: str) -> Iterator[Evidence]:
 
 
 def _sensor_fault(evidence: Evidence, known: Known) -> Fact:
-    """Choose the fact of a sensor's fault. If the running coup can be proven without this sensor, it is not void."""
+    """Choose the fact of a sensor's fault. If the running coup can be proven without the sensor, the coup goes on."""
     is_running = known.table_state.state in RUNNING
     spared = is_running and known.observer.can_spare(str(evidence.figures["sensor"]))
     return F.SENSOR_SPARED if spared else evidence.fact

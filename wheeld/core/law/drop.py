@@ -43,8 +43,8 @@ def _number(evidence: Evidence, known: Known) -> Fact:
 
 
 def _ball_moved(evidence: Evidence, known: Known) -> Fact:
-    """Choose the fact of a ball that lies in another pocket than before. It is in place if it lies where it belongs, or
-    if it is seen for the first time. Otherwise a hand may have carried it, or nobody saw how it moved."""
+    """Choose the fact of a ball that lies in another pocket than before. The ball is in place if it lies where it
+    belongs, or if it is seen for the first time. Otherwise a hand may have carried it, or nobody saw how it moved."""
     if known.table_state.state is S.AWAITING_CHEF and known.table_state.current.overtaken:
         return F.NUMBER_OVERTAKEN
     is_first_seen = known.table_state.ball_belongs_in is None and "from_pocket_index" not in evidence.figures
@@ -63,7 +63,7 @@ def _is_at_home(evidence: Evidence, known: Known) -> bool:
 
 def awaits_first(row: Row, evidence: Evidence, known: Known) -> bool:
     """Return whether, before this breakdown counts, the coup's number must await the chef (R3b). This is so if the run
-    is proven, and if readers saw the ball in its pocket before. A fact about the number is not such a breakdown."""
+    is proven, and readers had seen the ball in a pocket. A fact about the number is not such a breakdown."""
     seen, latest = known.table_state.current.seen, known.observer.pocket.sightings
     is_breakdown = row.void is Cause.BREAKDOWN and evidence.fact not in NUMBERS
     if seen is None or not is_breakdown or known.table_state.state not in RUNNING:

@@ -1,4 +1,4 @@
-"""The launch (A1, N2, N3; docs/rulebook.md 6). `late_row` has the rows of launches that are proven late."""
+"""The launch (A1, N2, N3; docs/rulebook.md 6). `table.late_row` gives the rows of launches that are proven late."""
 
 from __future__ import annotations
 

@@ -68,8 +68,8 @@ def is_seen_elsewhere(known: Known) -> bool:
 def must_rest_first(known: Known) -> bool:
     """Return whether the command that the table awaits is refused until the ball rests. This is so for every command
     that opens the bets, whichever coup the ball belongs to: nobody may bet on a coup that was not observed completely
-    (docs/rulebook.md 6). While a ball is on the track, "resume" is refused even if it opens no bets. The refusal ends
-    without a person: the ball is seen at rest, or it has had enough time to fall."""
+    (docs/rulebook.md 6). While a ball is on the track, "resume" is refused even if it opens no bets. Nobody has to end
+    the refusal: it ends when the ball is seen at rest, or has had enough time to fall."""
     where, table = known.observer.ball.where, known.table_state
     if where is Where.RUNS:
         return table.state is State.SUSPENDED or _opens_bets_next(known)
@@ -102,7 +102,7 @@ CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the 
 """The text of a notice when a person's word leaves the object sensor out (N6)."""
 
 PLACED = translatable("the ball lies in {number}, as a person says; readers saw it {off_pockets} pockets from there")
-"""The text of a notice when a person names the ball's pocket. All later numbers depend on it (docs/rulebook.md 7)."""
+"""The text of a notice when a person names the ball's pocket. All later numbers depend on this (docs/rulebook.md 7)."""
 
 
 def without_text(sensors: tuple[str, ...]) -> Text:
@@ -125,15 +125,15 @@ def left_out_after(known: Known) -> tuple[str, ...]:
 
 
 def named_pocket(known: Known) -> int | None:
-    """Return the index of the pocket in which the ball lies, as the present command says. None if it names none."""
+    """Return the index of the pocket in which the ball lies, as this command says. None if it names no pocket."""
     number = None if known.command is None else known.command.number
     return None if number is None else known.pockets.index_of[number]
 
 
 def _why_no_place(known: Known) -> Text | None:
     """Return why the place of the pockets would be unknown after the present command, or why the pocket that the
-    command names is not accepted. None if both are in order. A person may name a pocket only if the place is unknown,
-    or if it is the pocket where the ball belongs. Otherwise one wrong word would make every number wrong."""
+    command names is not accepted. None if there is no such reason. A person may name a pocket only if the place is
+    unknown, or if it is the pocket where the ball belongs. Otherwise one wrong word would make every number wrong."""
     observer, pocket = known.observer, named_pocket(known)
     if pocket is None:
         return Text(Trouble.SLIPPED.mend) if PLACE in observer.faults else None
@@ -145,7 +145,7 @@ def _why_no_place(known: Known) -> Text | None:
 
 
 def why_not(known: Known) -> tuple[Text, ...]:
-    """Return why coups could not be observed completely after the present command. Empty if they could."""
+    """Return why coups could not be observed completely after the present command. Empty if nothing prevents this."""
     observer, after = known.observer, left_out_after(known)
     if unknown := [sensor for sensor in after if sensor not in observer.setting.sensors]:
         return (Text("this table has no such sensor: {names}", {"names": ", ".join(unknown)}),)
@@ -171,7 +171,7 @@ def why_not(known: Known) -> tuple[Text, ...]:
 
 A = Awaited
 DIRECTION = "direction"
-"""The role at the broker that the direction has."""
+"""The role of the direction at the broker."""
 
 CHEF_AWAITED = When("chef_awaited", "a number still awaiting the chef", lambda known: known.table_state.awaits_chef)
 TOUT_VA_OWED = When("tout_va_owed", "tout va still owed", lambda known: known.table_state.tout_va_owed)
@@ -183,7 +183,7 @@ TIME_NOT_OVER = When(
 
 
 def _is_so_already(known: Known) -> bool:
-    """Return whether a command would change nothing: a second press of a button must not restart the bouler's time."""
+    """Return whether what a command asks for is so already: a second press must not begin the bouler's time again."""
     table, command = known.table_state, asked(known)
     if command.name == "bouler":
         return command.who == (table.spinning.next_who if command.announced else table.spinning.who)
@@ -322,7 +322,7 @@ BETS_OPEN = (AT_REST, NO_OBSTACLE)
 PLAY = (WHEEL_PLAYS, SENSORS_WORK, LEVEL_TOLD)
 """If these needs are met, the next coups can be observed completely."""
 NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
-"""The cylinder is clear. These needs do not refuse a launch: if an object is in the cylinder, its coup is void (N6)."""
+"""The cylinder is clear. These needs do not refuse a launch: with an object in the cylinder, the coup is void (N6)."""
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
 BALL_BACK = (*OPERATIONS_OVER, NOT_RUNNING, NOT_ELSEWHERE, IN_PLACE, SEEN_TO_TURN, PLACE_SEEN)
 ASKED = (NUMBER_GIVEN, NUMBER_READ, ANNOUNCED, HAS_VERDICT)

@@ -1,4 +1,4 @@
-"""What people ask for by commands and buttons (A1–A6, N7; docs/rulebook.md 3 and 6). Their needs are in `needs`."""
+"""What people ask for by commands and buttons (A1–A6, N7; docs/rulebook.md 3 and 6). The needs are in `needs`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Makes the state of a table from the messages that it published. A restart needs this if only the feed is left.
 
 The feed does not have everything. The bouler's time starts from zero. If the chef had to confirm a number, what the
-sensors showed of its run is lost, so he must confirm all its rules. A coup that ran becomes void, as at any restart.
+sensors showed of its run is lost, so he must confirm R1, R2 and R3. A coup that ran becomes void, as at any restart.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class Need(msgspec.Struct, frozen=True):
 class Row(msgspec.Struct, frozen=True):
     """What one fact does in one state. `rules`: the rules of docs/rulebook.md that the row applies (a digit is a
     section). `text`: the reason. `refuse`: the command is refused. `when`: the row applies only if this condition
-    holds. `needs`: the first unmet need refuses the command. If the row refuses it, that need only adds its reasons."""
+    holds. `needs`: the first unmet need refuses the command. If the row refuses, the need only adds its reasons."""
 
     next: State | Goto
     rules: tuple[str, ...]
@@ -131,7 +131,7 @@ class Clause(msgspec.Struct, frozen=True):
     row: Row
 
     def when(self, condition: When) -> Clause:
-        """Return this clause with a condition. Another clause must have the row that applies if it does not hold."""
+        """Return this clause with a condition. Another clause must give the row that applies if the condition fails."""
         return msgspec.structs.replace(self, row=msgspec.structs.replace(self.row, when=condition))
 
     def needing(self, *needs: Need) -> Clause:

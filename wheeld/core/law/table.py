@@ -1,4 +1,4 @@
-"""The complete table of the law, with one row for every state and every fact. The row gives the next state. This module
+"""The complete table of the law, with a row for every state and every fact. The row gives the next state. This module
 also gives the facts that are already there when the table enters a state.
 
 The rows and their guards are in one module for each subject: `launch`, `run`, `drop`, `breakdown`, `head`, `people`.
@@ -7,8 +7,8 @@ A command may have several rows for one state. Then all of them except the last 
 A launch that is proven after the table moved on means what it meant when it was made. It has its own rows here.
 Questions make most commands wait until a launch is proven (`waiting`). Three kinds of launches are still proven late: a
 launch that a head reports later; a launch with few passes, which is proven when a reader sees the ball in its pocket;
-and a launch before a sensor fault, because the fault waits for no launch. A published verdict stays. The coup that the
-launch would have begun is void.
+and a launch before a sensor fault, because the fault does not wait until a launch is proven. A published verdict stays.
+The coup that the launch would have begun is void.
 
 This module also gives, as codes, what a table waits for in each state: unmet needs first. The texts of the codes are in
 the phrases of each language.
@@ -52,8 +52,8 @@ GUARDS = drop.GUARDS | breakdown.GUARDS
 
 def collected(clauses: Iterable[Clause]) -> Mapping[tuple[State, Fact], tuple[Row, ...]]:
     """Return the table of these clauses. For each state and fact: the rows with a condition, in the written order, then
-    the row without one. Where a clause names no state (`ELSEWHERE`), its row applies in each state that has no other
-    row with the same condition. Raises ValueError if no row is without a condition, or if two have the same."""
+    the row without one. A clause without a state (`ELSEWHERE`) applies in each state that has no other row with the
+    same condition. Raises ValueError if a pair has no row without a condition, or two rows with the same condition."""
     rows: dict[tuple[State | None, Fact], dict[When | None, Row]] = {}
     for clause in clauses:
         for state, fact in product(clause.states or (None,), clause.facts):
@@ -79,7 +79,7 @@ LAW = collected(CLAUSES)
 
 
 def rule(state: State, fact: Fact, held: Container[When] = ()) -> Row:
-    """Return the row for `fact` in `state` if the conditions in `held` hold, and no others. Every pair has a row."""
+    """Return the row for `fact` in `state` while exactly the conditions in `held` hold. Every pair has a row."""
     return next(row for row in LAW[state, fact] if row.when is None or row.when in held)
 
 
@@ -90,7 +90,7 @@ def row_for(fact: Fact, known: Known) -> Row:
 
 
 class Ruled(NamedTuple):
-    """A fact and its row. For a command, also the need that prevents it."""
+    """A fact and its row. For a command, also the need that `in_the_way` gives."""
 
     fact: Fact
     row: Row
@@ -98,8 +98,8 @@ class Ruled(NamedTuple):
 
 
 def look_up(evidence: Evidence, known: Known) -> Ruled:
-    """Return the fact of this evidence, as its guard decides, and its row. For a launch that is proven late, this is a
-    row of `LATE`. For a command with an unmet need it is a refusal. Otherwise it is the row of the present state."""
+    """Return the fact of this evidence, as its guard decides, and its row: the one of `late_row`, if it gives one; a
+    refusal, if an unmet need refuses the command; otherwise the row of the present state."""
     guard = GUARDS.get(evidence.fact)
     fact = evidence.fact if guard is None else guard(evidence, known)
     row = late_row(evidence, known) or row_for(fact, known)
@@ -175,8 +175,8 @@ LATE: dict[tuple[Meaning, State], Row] = {
 
 
 def late_row(evidence: Evidence, known: Known) -> Row | None:
-    """Return the row of a launch that is proven late, if its meaning would now be another one than when it was made.
-    None if the usual row applies."""
+    """Return the row of a launch that is proven late, if the launch would mean something else now than when it was
+    made. None if the usual row applies."""
     if evidence.fact not in LAUNCHES or known.table_state.awaits_chef:
         return None  # even a late launch does not change the number that awaits the chef (N8)
     now = known.table_state.state
@@ -196,7 +196,7 @@ def late_row(evidence: Evidence, known: Known) -> Row | None:
 
 
 def too_early_us(row: Row, evidence: Evidence, table: TableState) -> int:
-    """For a row of a launch that was too early, return how many µs before the present state it came. Otherwise 0."""
+    """Return how many µs a launch came before the present state, if its row says that it was too early. Otherwise 0."""
     is_early = row in (_EARLY, _EARLY_THEN_CLOSED, _EARLY_THEN_SUSPENDED)
     return table.history[-1].since_us - evidence.evidence_us if is_early else 0
 
@@ -297,7 +297,7 @@ def awaited(known: Known) -> tuple[Awaited, ...]:
 
 
 def codes(state: State, lacks: Collection[Need], *, is_kept: bool = False) -> tuple[Awaited, ...]:
-    """Return the codes of unmet needs, then the codes of what leads on from `state`. If a number is kept for the chef
+    """Return the codes of unmet needs, then the codes of what leads to the next state. If a number is kept for the chef
     while play is stopped (`is_kept`), his answer comes last (R3b)."""
     first = {need.code for need in lacks}
     if Awaited.REPAIR in first:

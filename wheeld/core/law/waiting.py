@@ -8,9 +8,9 @@ a launch.
 
 Each row of `HOLDS` below names a question, the states in which the answer matters, and the words of people and facts of
 sensors that wait for it. They wait if they are dated after the question began. Words keep their order: a word that is
-said while another word waits, waits behind it. A command also waits for a need that may be met without a person
-(`needs`). Everything else is taken at once. "Rien ne va plus" waits for no question: bets close when it is said, and it
-means the same before a launch and after it.
+said while another word waits must wait until that word is taken. A command also waits for a need that may be met
+without a person (`needs`). Everything else is taken at once. "Rien ne va plus" waits for no question: bets close when
+it is said, and it means the same before a launch and after it.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class Waitlist(msgspec.Struct):
         return None
 
     def due_us(self, now_us: int, wait_of: WaitOf) -> int | None:
-        """Return the time at which the next wait ends. None if no wait ends later than `now_us`. A word whose wait has
-        ended, and that was not given out, waits behind an earlier word."""
+        """Return the time at which the next wait ends. None if no wait ends later than `now_us`. A word whose own wait
+        has ended may still wait behind an earlier word, and has no time here."""
         ends_us = (wait_of(happening).until_us for happening in self.waiting)
         return min((until_us + 1 for until_us in ends_us if until_us >= now_us), default=None)
 
@@ -110,8 +110,8 @@ F, S = Fact, State
 
 NUMBERS = frozenset({F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED})
 AT_ONCE: frozenset[CommandName] = frozenset({"suspend", "close"})
-"""While one of these words waits, other words do not wait for their needs: the direction may stop play at any moment
-(A6), and words keep their order."""
+"""While one of these words waits, other words do not wait for their needs: they would delay it, because words keep
+their order, and the direction may stop play at any moment (A6)."""
 
 
 class Hold(NamedTuple):
@@ -195,9 +195,9 @@ def questions(known: Known, waitlist: Waitlist) -> Iterator[Question]:
 def wait_of(
     happening: Happening, open_questions: Iterable[Question], known: Known, said: frozenset[CommandName]
 ) -> Wait:
-    """Return when a word or a fact counts as happened here, and until when it waits: for the sensors to report up to
-    its time, for open questions that could change its meaning, and for its needs. `said`: the names of waiting
-    words."""
+    """Return when a word or a fact counts as happened, and until when it waits: until the sensors have reported up to
+    its time, open questions that could change its meaning are answered, and its needs are met. `said`: the names of
+    waiting words."""
     state = known.table_state.state
     if isinstance(happening, Evidence):
         counts_us = happening.evidence_us

@@ -65,7 +65,7 @@ def signed(payload: bytes, in_base64: bytes) -> bytes:
 
 
 def unsigned(payload: bytes) -> bytes:
-    """Return a closed message without its signature, if it has one. A replay gives the same bytes."""
+    """Return a closed message without its signature, if it has one. A replay gives these bytes."""
     in_base64 = signature(payload)
     return payload if in_base64 is None else payload.removesuffix(b',"signature":"%b"}' % in_base64) + b"}"
 
@@ -87,7 +87,7 @@ def verify_closed(payload: bytes, prev_hash: str) -> tuple[str, bytes | None]:
 
 
 def _parts(payload: bytes) -> _Parts:
-    # Only the end of the message is matched: a search in the whole message would take longer than its hash.
+    # Only the end of the message is matched: a search in the whole message would take longer than the hash.
     start = len(payload) - _HASH_BYTES - (_SIGNATURE_BYTES if payload.endswith(b'=="}') else 0)
     found = _CLOSING.fullmatch(payload, start) if start >= 0 else None
     if found is None:

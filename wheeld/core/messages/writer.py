@@ -20,7 +20,7 @@ from wheeld.core.table_state import Called, PublishedVoid, TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
 
 _NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
-"""The id of a coup is made from this value and from site, table and coup. So it must never change."""
+"""The id of a coup is made from this value and from site, table and coup. So this value must never change."""
 LATE_US = 2_000_000
 """If a result is published more than this time after its number, it contains the delay (docs/rulebook.md 7)."""
 
@@ -142,7 +142,7 @@ class MessageWriter:
         return message
 
     def leave_out(self, gap: messages.FeedGap, last_hash: str) -> None:
-        """Continue the feed after `gap`. `last_hash`: the hash of its last message. The next `table` reports the
+        """Continue the feed after `gap`. `last_hash`: the hash of the last message in it. The next `table` reports the
         gap."""
         self._gap = gap
         self._state.seq, self._state.prev = gap.last_seq, last_hash

@@ -1,13 +1,13 @@
-"""Where the one ball of the table is, as sensors and people have reported it. This state is the same for all kinds of
-sensors.
+"""Where the one ball of the table is, as sensors and people have reported it. This state has the same form for all
+kinds of sensors.
 
 A run that belongs to no coup is forgotten, but its ball still runs and falls. Until it rests, nobody may open the bets
 (docs/rulebook.md 6).
 
 A reader meets a lying ball at least once while the rotor turns by the widest gap between two readers. If the rotor has
-turned farther and no reader has met the ball, somebody has taken it. A fast rotor shows this sooner, a rotor that
-stands never. With one reader it takes at most 5.5 s at 12 turns a minute, and 3.3 s at 20. With three readers it takes
-2.1 s and 1.3 s.
+turned farther and no reader has met the ball, somebody has taken it. A fast rotor shows this sooner. A rotor that
+stands never shows it. With one reader it takes at most 5.5 s at 12 turns a minute, and 3.3 s at 20. With three readers
+it takes 2.1 s and 1.3 s.
 
 This module also has the run of the ball, the protocols of the observer's parts, and what ball and rotor prove
 together.
@@ -110,7 +110,7 @@ class RunRecord(NamedTuple):
     laps_at_most: float | None
 
     def is_short_of(self, laps_needed: int) -> bool:
-        """Whether fewer than `laps_needed` laps are proven (sums of angles are not exact), or nothing counts laps."""
+        """Whether nothing counts laps, or fewer than `laps_needed` are proven; sums of angles may be 1e-6 too small."""
         return self.laps is None or self.laps < laps_needed - 1e-6
 
     def may_have(self, laps_needed: int) -> bool:
@@ -128,7 +128,7 @@ class BallPart(Protocol):
 
     @property
     def counters(self) -> dict[str, int]:
-        """How many pulses have no effect, since the start."""
+        """How many pulses had no effect since the start."""
         ...
 
     def record(self) -> RunRecord:
@@ -187,7 +187,7 @@ class Conclusions:
         """Conclude R1 when both directions are known. On a fair wheel, check the rotor's direction first (A7)."""
         run, configured = self._run, self._one_way
         if run.launched_us is None or (configured is None and Fact.OPPOSITE_DIRECTION in run.reported):
-            return []  # this holds for most encoder edges
+            return []  # most encoder edges end here
         ball = None if run.has_reported(*DIRECTION_FACTS) else run.direction
         rotor = None if ball is None and configured is None else self._rotor.direction
         if rotor is None:
@@ -234,13 +234,13 @@ HEAD_RUN_US_MAX = 120_000_000
 """No ball runs for two minutes. If a head reports one for longer, it sees something else."""
 SLACK_POCKETS = 2
 """This many pockets are added to the widest gap between readers: a reader sees the ball up to half a pocket early or
-late, and the next edge may come a pocket later. If a reader misses the ball once, people get a useless warning. But if
-a warning did not come, a coup could be lost."""
+late, and the next edge may come a pocket later. If a reader misses the ball once, people get a useless warning. A
+missing warning could cost a coup."""
 LYING_SIGHTINGS = 2
 """If the ball was seen this often in one pocket, it lies there. A single sighting may be a bounce."""
 RETURNS = 2
 """No fallen ball comes back to a pocket that it left. If it is seen there again once, the sighting in between may have
-been a reflection. If it happens `RETURNS` times, there are two balls."""
+been a reflection. If the ball comes back `RETURNS` times, there are two balls."""
 
 
 @unique
@@ -259,8 +259,8 @@ class Ball(msgspec.Struct):
 
     `until_us`: when a ball that falls, or that a head reports as running, will be at rest. Otherwise None. `pocket`:
     where it was last known to lie: the pocket that readers have proven, or that a person answered for. At a start it is
-    the pocket of the last number, where the ball belongs. None since a launch. `carried`: a hand has the ball, because
-    readers that should have met it did not; or a hand may have it, because no daemon was running.
+    the pocket of the last number, where the ball belongs. None since a launch. `carried`: a hand has the ball (readers
+    that should have met it did not), or may have it (no daemon was running).
 
     `doubt`: since a gap in the encoder's reports it is in doubt whether the pockets are still in the same place.
     `unmet`: readers have not met the ball since the gap. If they meet it where it lay, the doubt ends. `astray`: they
@@ -357,7 +357,7 @@ class Ball(msgspec.Struct):
             return None
         pocket, self.seen_in = self.seen_in, None
         self.carried = True
-        if pocket is not None and self.where is Where.LIES:  # if the ball falls, nobody took it: it bounced on
+        if pocket is not None and self.where is Where.LIES:  # if the ball falls, nobody took it: it has bounced
             self.where = Where.TAKEN
         return pocket
 
@@ -373,9 +373,9 @@ class Ball(msgspec.Struct):
         self.doubt = self.doubt and "astray"
 
     def take_word(self, pocket: int, seen_in: int | None, *, by_eye: bool) -> None:
-        """Note that the ball lies in `pocket`, because a person answers for this or because it belongs there. This does
-        not count while the ball is on its way, or if readers have proven a pocket since the launch, unless they see the
-        ball in `pocket` now (`seen_in`).
+        """Note that the ball lies in `pocket`, because a person answers for this or because it belongs there. This has
+        no effect while the ball is on its way. If a pocket is known since the launch, it has an effect only if readers
+        see the ball in `pocket` now (`seen_in`).
 
         A person who has looked (`by_eye`), or who has brought the ball, knows the pocket, whatever the encoder shows.
         If readers also see the ball there, the doubt after a gap ends. If only readers see it there, the doubt stays.

@@ -57,7 +57,7 @@ class Chain(msgspec.Struct):
         return len(self.passes) - self.skipped
 
     def proven_deg(self, strays: int) -> float:
-        """Return the degrees that the ball certainly ran, even if any `strays` of the pulses were not the ball's (R2).
+        """Return the degrees that the ball certainly ran, even if any of the pulses, up to `strays`, were strays (R2).
 
         A stray before the launch looks like a first pass, and a stray after the ball has gone looks like a last pass.
         The strays may all be at one end, or some at each end. The result is the shortest span of passes that can remain
@@ -124,7 +124,7 @@ class Chain(msgspec.Struct):
 class Beams:
     """The places of the beams on the track, and the gaps between them in the ball's direction.
 
-    A beam keeps its number when another beam is left out. Only the beams in use are counted, also in `count`.
+    A beam keeps its number when another beam is left out. Only beams in use count: `count` is their number.
     """
 
     def __init__(self, beams_deg: tuple[float, ...]) -> None:
@@ -152,13 +152,12 @@ class Beams:
         return self.nth_ahead_deg(beam, 0, "ccw" if direction == "cw" else "cw")
 
     def widest_deg(self, skipped: int) -> float:
-        """Return the most degrees from a beam past the next `skipped` beams to the following one, in either
-        direction."""
+        """Return the largest angle from a beam to the one that follows after `skipped` others, in either direction."""
         ways: tuple[Direction, Direction] = ("cw", "ccw")
         return max(self.nth_ahead_deg(beam, skipped, way) for way in ways for beam in self.left)
 
     def nth_ahead_deg(self, beam: int, skipped: int, direction: Direction) -> float:
-        """Return the degrees from `beam` past the next `skipped` beams to the following one, in this direction."""
+        """Return the angle from `beam` to the beam that follows after `skipped` others, in this direction."""
         return self._in_order[direction][beam][skipped]
 
 
@@ -177,7 +176,7 @@ def _slowing(speed_rev_s: float) -> float:
 
 
 DOUBLE_PULSE_US = 120_000
-"""If two pulses of a beam are closer than this, they are not two passes: the ball would run over 8 laps a second."""
+"""If two pulses of a beam are closer than this, they are not two passes: no ball runs over 8 laps a second."""
 LAUNCH_PASSES = 3
 """How many passes prove a launch: two hops that agree ("several passes at a plausible speed", docs/rulebook.md 6)."""
 LEAVE_REV_S_MAX = 0.50
@@ -189,11 +188,11 @@ LOST_US = 1_900_000
 verdict waits at least `LOST_US` for a beam to meet it again. A fall takes 2.5 s at least, so the verdict still comes
 before the ball reaches a pocket (N3)."""
 GONE_US = 2_400_000
-"""If no beam meets a slow ball for this time, it has left, even with two beams. It may be in a pocket after 2.5 s."""
+"""If two beams do not meet a slow ball for this time, it has left the track. It may be in a pocket after 2.5 s."""
 HAND_DEG = 120.0
 """A hand that puts the ball on the track makes two passes that are closer together than this (docs/rulebook.md 6)."""
 WEAK_REV_S_MAX = 0.80
-"""In laps/s. A ball that meets two beams and no third beam is slower: it was about to leave the track."""
+"""In laps/s. A ball that meets two beams and no third is slower than this: it was about to leave the track."""
 LAUNCH_REV_S_MIN = 0.90
 """No recorded ball runs its first lap slower than 1.0 laps/s. Three slower passes may be a stray and two passes of a
 ball in the other direction, so a fourth pass must decide."""
@@ -214,11 +213,11 @@ REST_US = 2_000_000
 FALL_US_MIN = 2_500_000
 """No ball of any recorded evening came to rest sooner than this after its last pass."""
 FALL_US = 6_000_000
-"""The time from the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
+"""The longest time from the last pass to rest in a pocket. In every recorded evening it is 2.5–5 s."""
 SILENT_LAPS = 2.0
 """A ball that runs this far passes each beam. A beam that works misses a few passes in a thousand."""
 ALONE_PASSES = 4
-"""If one beam has this many passes, a lap apart, of a ball that slows, a ball runs that the other beams do not see."""
+"""If one beam sees a slowing ball this many times, once in each lap, a ball runs that other beams do not see."""
 ALONE_SLOWER = 0.985
 """After a lap, every recorded ball has less than this fraction of its speed left. Things on the rotor slow less."""
 CHAINS_MAX = 12
@@ -267,7 +266,7 @@ class BallTracker:
         self.overdue_us = self._overdue_us()
 
     def use(self, beams: list[int]) -> None:
-        """Use only these beams from now on. No pass is awaited at other beams, and they cannot miss the ball."""
+        """Use only these beams from now on. No pass is awaited at other beams, and none is missed there."""
         self._beams.use(beams)
         self.overdue_us = self._overdue_us()
 
@@ -301,7 +300,7 @@ class BallTracker:
     @property
     def leading(self) -> Chain | None:
         """The running ball's chain: the one with the best score until the direction is known or the ball is off the
-        track, from then on the first in the list. None without pulses."""
+        track, after that the first in the list. None without pulses."""
         chains = self.state.chains
         if not chains or self.run.direction is not None or self.run.phase is Phase.OFF_TRACK:
             return next(iter(chains), None)
@@ -328,7 +327,7 @@ class BallTracker:
         return (self.state.earlier_deg + chain.passes[-1].turn_deg) / 360
 
     def _most_deg(self, chain: Chain) -> float:
-        """Return how far the ball ran at most until the last pass: from just after the beam before its first pass."""
+        """Return how far the ball ran at most, from just after the beam before its first pass to its last pass."""
         begun_deg = self.state.earlier_most_deg or self._beams.behind_deg(chain.passes[0].beam, chain.direction)
         return begun_deg + chain.passes[-1].turn_deg
 
@@ -381,7 +380,7 @@ class BallTracker:
 
     def _launch(self) -> bool:
         """Begin a run if the last pulse proves a launch. The new run may replace one whose ball left the track long
-        ago. This makes a coup void, so if three passes might be strays, a fourth must come first."""
+        ago. Such a launch makes a coup void, so if three passes might be strays, a fourth must come first."""
         chain = self._fresh()
         if chain is None:
             return False
@@ -398,7 +397,7 @@ class BallTracker:
         return True
 
     def _launch_alone(self, beam: int) -> bool:
-        """Begin a run if passes of one beam show that a ball runs, although no chain of all beams proves it (N8)."""
+        """Begin a run if passes of one beam show that a ball runs, although no chain of all beams proves this (N8)."""
         passes = self.state.alone.get(beam, [])
         if self.launched or len(passes) < ALONE_PASSES:
             return False
@@ -417,7 +416,7 @@ class BallTracker:
 
     def few_passes(self, at_us: int) -> Chain | None:
         """Return the best chain before `at_us` that has too few passes for a launch, but may be the run of a ball that
-        lies in a pocket at `at_us`. None if there is none."""
+        lies in a pocket at `at_us`. None if there is no such chain."""
         if self.launched:
             return None
         waiting = [] if self.state.waiting is None else [self.state.waiting]
@@ -425,9 +424,9 @@ class BallTracker:
         return max(known, key=lambda chain: (chain.score, -chain.first_us), default=None)
 
     def is_weak(self) -> bool:
-        """Whether pulses, too few for a launch, look like a ball that left the track at once: two neighbouring beams,
-        farther apart than a hand reaches, met it at the speed of a ball that is about to leave. Strays seldom look
-        so."""
+        """Whether pulses, too few for a launch, look like a ball that soon left the track: two neighbouring beams,
+        farther apart than a hand reaches, met it at the speed of a ball that is about to leave. Strays seldom look like
+        this."""
         return not self.launched and any(
             (speed := chain.speed_rev_s()) is not None
             and not chain.skipped
@@ -438,7 +437,7 @@ class BallTracker:
 
     def _find_again(self) -> bool:
         """Continue the run of a ball that seemed gone, or that too many beams have missed. This needs as many passes as
-        a launch, soon and in the same direction."""
+        a launch. They must come soon, and in the same direction."""
         chain = self._fresh() if self.launched else None
         if chain is None or self.run.disowned or self._long_gone(chain):
             return False
@@ -446,7 +445,7 @@ class BallTracker:
         unseen_deg = (lost.speed_rev_s() or 0.0) * (chain.first_us - lost.last_us) / 1e6 * 360
         self.state.earlier_deg += lost.proven_deg(self._strays)
         self.state.earlier_most_deg = self._most_deg(lost) + unseen_deg
-        self.state.chains = [each for each in self.state.chains if each.first_us >= chain.first_us]  # laps count once
+        self.state.chains = [each for each in self.state.chains if each.first_us >= chain.first_us]  # a lap counts once
         self._lead(chain)
         self.run.phase = Phase.ON_TRACK
         return True
@@ -483,7 +482,7 @@ class BallTracker:
         self._follow()
 
     def forget(self) -> None:
-        """Forget the run, because it is over, and all pulses."""
+        """Forget the run, which is over, and all pulses."""
         self.run.clear()
         self.state.chains, self.state.waiting, self.state.alone = [], None, {}
         self.state.earlier_deg = self.state.earlier_most_deg = 0.0
@@ -491,7 +490,7 @@ class BallTracker:
 
     def forget_run(self) -> None:
         """Forget the run, because it is over. Keep pulses that may belong to the next launch. Forget pulses that came
-        before this ball could rest: they were its own, but its chain had taken a stray in place of a pass."""
+        before this ball could rest: they were its passes, but its chain had taken a stray in place of a pass."""
         if not self.launched:
             return
         since_us = self.state.chains[0].last_us + REST_US
@@ -528,7 +527,7 @@ class BallTracker:
         return max(able, key=lambda chain: chain.score, default=None)
 
     def _long_gone(self, chain: Chain) -> bool:
-        """Whether `chain` is not of the run in progress: it comes too late, or in the other direction, or is faster."""
+        """Whether `chain` is of another run: it comes too late, or in the other direction, or is faster."""
         own = self.state.chains[0]
         turned = self.run.direction not in (chain.direction, None)
         before, after = own.speed_rev_s() or 0.0, hop_rev_s(chain.passes[0], chain.passes[1])
@@ -591,7 +590,7 @@ class BallTracker:
         self.state.chains = [chain, *alive]
 
     def _overdue_us(self) -> int | None:
-        """Return when the next pass must have come. Before the launch it is the latest deadline of all chains."""
+        """Return when the next pass must have come. Before the launch this is the latest deadline of all chains."""
         if self.run.phase is Phase.SUSPECTED:
             return max(self._chain_overdue_us(chain) for chain in self.state.chains)
         chain = self._running() if self.run.phase is Phase.ON_TRACK else None
@@ -609,7 +608,7 @@ class BallTracker:
 
 
 SOON_US = 4_000_000
-"""How early people learn when the ball will leave the track: in time to be useful, and right within a second."""
+"""How early people learn when the ball will leave the track: early enough to be useful, and exact to a second."""
 
 
 class BallFromBeams(BallTracker):
@@ -623,7 +622,7 @@ class BallFromBeams(BallTracker):
 
     def quality(self) -> tuple[float, float]:
         """Return which fraction of the ball's passes the beams saw, and how strange the run was (`Habit.strange`). A
-        run in which the ball was found again is strange, too: beams missed laps, or a ball was not free."""
+        run in which the ball was found again is strange, too: beams missed laps, or a hand touched the ball."""
         chain, strange = self.leading, HAND_PART if self.state.earlier_deg else self._habit.strange
         return 1.0 if chain is None else len(chain.passes) / (len(chain.passes) + chain.skipped), strange
 

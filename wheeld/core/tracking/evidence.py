@@ -24,14 +24,14 @@ LOW = 0.2
 """A notice is published for a margin below this."""
 SURE_LEAD = 6
 """So many passes make a verdict sure: the passes by which a chain is ahead of all contrary chains, or the passes of a
-weak launch. In two laps past three beams, a stray can spoil five passes. This is one more."""
+weak launch. In two laps past three beams, a stray can spoil five passes. This number is one more."""
 FREE_PART, HAND_PART = 0.15, 0.18
 """Fractions of the ball's speed. In a lap, no free ball differs from its wheel's habit by more than `FREE_PART` (4,800
 runs in simulated bowls, some tilted or rubbing: 0.149 at most). A ball that differs by `HAND_PART` was touched."""
 
 OFF_CENTRE_MAX = 0.40
-"""The distance from the centre of a pocket, in pockets. If a ball is seen farther out, it does not lie in a pocket, or
-the rotor's angle is wrong."""
+"""A distance from the centre of a pocket, in pockets. If a ball is seen farther out than this, it does not lie in a
+pocket, or the rotor's angle is wrong."""
 
 
 class Pass(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class Pass(msgspec.Struct, frozen=True):
 
 class Seen(msgspec.Struct, frozen=True):
     """One sighting of the ball, and the pocket in which it was. `offset`: in pockets from the centre of that pocket.
-    `turned_deg`: the rotor's own angle."""
+    `turned_deg`: how far the rotor had turned."""
 
     t_us: int
     reader: int
@@ -66,13 +66,13 @@ class Margin(msgspec.Struct, frozen=True, order=True):
 
     @staticmethod
     def part(value: float, of: Measure) -> Margin:
-        """Return the margin of `value`, limited to 0 and 1."""
+        """Return the margin of `value`, which is limited to 0…1."""
         return Margin(round(max(0.0, min(1.0, value)), 3), of)
 
     @staticmethod
     def laps(apart: float) -> Margin:
         """Return the margin of R2 or N3. `apart`: how many laps the decision was from its limit; one lap is sure. For
-        R2 the proven laps decide, for N3 all laps that passes suggest, even if some may be strays."""
+        R2 the proven laps decide, for N3 all laps that passes suggest, even if some passes may be strays."""
         return Margin.part(apart, "laps")
 
     @staticmethod
@@ -96,8 +96,8 @@ class Margin(msgspec.Struct, frozen=True, order=True):
 
     @staticmethod
     def number(run: Margin | None, sightings: list[Seen], parts_seen: tuple[float, float], strange: float) -> Margin:
-        """Return the margin of R1 to R3 for a valid coup. `parts_seen`: the fraction of its passes that the beams saw,
-        and the fraction of the readers that met the ball. `strange`: see `Habit`."""
+        """Return the margin of R1 to R3 for a valid coup. `parts_seen`: the fraction of the ball's passes that the
+        beams saw, and the fraction of the readers that met the ball. `strange`: see `Habit`."""
         slowing = Margin.part((HAND_PART - strange) / (HAND_PART - FREE_PART), "slowing")
         measures = (slowing, Margin.pocket(sightings), *(Margin.part(part, "sight") for part in parts_seen))
         return min(measures if run is None else (run, *measures))

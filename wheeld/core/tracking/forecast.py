@@ -1,7 +1,7 @@
 """What a running ball will do: how many laps it can still make, and when it will leave the track.
 
-A forecast decides nothing: only passes prove laps (R2). With it the chef can stop a ball by hand before its coup is
-void, and displays can show when the ball will fall.
+A forecast decides nothing: only passes prove laps (R2). With a forecast the chef can stop a ball by hand before its
+coup is void, and displays can show when the ball will fall.
 
 Balls slow differently on different wheels. Recorded balls slow hard at first, often hardest between 1.0 and 0.6 laps/s,
 then hardly at all until they leave the track at 0.43–0.50. On one wheel this is the same from coup to coup. So the run
@@ -23,13 +23,13 @@ from wheeld.core.tracking.evidence import Pass
 BIN_REV_S, BIN_LOW_REV_S, BINS = 0.05, 0.40, 24
 """The bins of speeds, from below the slowest ball to 1.6 laps/s. A faster ball slows down to these speeds later."""
 ENOUGH_RUNS, SURE_RUNS, KEPT_RUNS = 3, 10, 20
-"""A habit is used after `ENOUGH_RUNS` runs, and shows that a run is strange after `SURE_RUNS`. It is the mean of about
-the latest `KEPT_RUNS` runs, because balls are changed and tracks are cleaned."""
+"""A habit is used after `ENOUGH_RUNS` runs, and shows after `SURE_RUNS` whether a run is strange. It is the mean of
+about the latest `KEPT_RUNS` runs, because balls are changed and tracks are cleaned."""
 SOFT = [0.003 + 0.045 * (BIN_LOW_REV_S + (place + 0.5) * BIN_REV_S) ** 2 for place in range(BINS)]
 """The least slowing of all recorded balls at each speed, by friction and air, in laps/s²."""
 LEAVE_LOW_REV_S = 0.42
-"""For a wheel whose habit is not known. No ball stays on the track at a lower speed than this, so a ball can make no
-more laps than until it has slowed to this speed."""
+"""For a wheel whose habit is not known. No ball stays on the track at a lower speed than this, so the laps until a ball
+has slowed to this speed are the most that it can make."""
 LEAVE_SPREAD_REV_S = 0.025
 SLOWING_SPREAD = 0.25
 """How far a run may differ from the habit of its wheel, because of tilt or the place of its launch."""
@@ -42,8 +42,8 @@ TimedSpeed: TypeAlias = tuple[int, float]
 
 
 class Habit(msgspec.Struct):
-    """How balls slow on a wheel. For each bin of speeds, `slowing`: the mean slowing in laps/s²; `runs`: the number of
-    runs in it. `leave_rev_s`: the mean speed at which balls left the track.
+    """How balls slow on a wheel. For each bin of speeds, `slowing`: the mean slowing in laps/s²; `runs`: how many runs
+    it is made of. `leave_rev_s`: the mean speed at which balls left the track.
 
     `strange`: how much the latest ball differed from this habit, as a fraction of its speed: the most in a lap, or when
     it left the track. A hand or a wire may have touched it. 0 until `SURE_RUNS` runs are known.
@@ -116,7 +116,7 @@ class Forecast(msgspec.Struct, frozen=True):
 
 
 def forecast(passes: list[Pass], habit: Habit) -> Forecast | None:
-    """Return the forecast at the last pass. None before a whole lap was seen: over less, a tilt changes the speed."""
+    """Return the forecast at the last pass. None before a whole lap was seen: within a lap a tilt changes the speed."""
     lap = _last_lap(passes)
     if lap is None:
         return None

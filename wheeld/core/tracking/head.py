@@ -142,7 +142,7 @@ RUNS = ("running", "closing", "off_track")
 """The phases in which a ball runs or falls."""
 BEAMS_LATE_US = 3_000_000
 """How long the head's report of a run waits for the beams to prove the launch. Beams that work prove it within this
-time, however slow the ball is. If they do not, they missed it, and the head's report begins the coup."""
+time, however slow the ball is. If they do not, they missed the launch, and the head's report begins the coup."""
 
 
 class HeadGameKept(msgspec.Struct, frozen=True):
@@ -157,8 +157,8 @@ class HeadGameKept(msgspec.Struct, frozen=True):
 
 
 class HeadSpin(msgspec.Struct):
-    """What only a head reports of a run. `number`: the head's own number for the game. `laps`: the most laps that it
-    reported. None if it has reported none.
+    """What only a head reports of a run. `number`: the head's own number for the game. `laps`: the most laps that the
+    head reported. None if it reported no laps.
 
     `from_launch`: lines were received from before the launch on. `against`: what the head itself has reported against
     the game (`SAME_DIRECTION`, `WHEEL_VOID`).
@@ -170,8 +170,8 @@ class HeadSpin(msgspec.Struct):
     against: list[Fact] = msgspec.field(default_factory=list)
 
     def count(self, laps: int) -> None:
-        """Take a report of the laps. Two reports make the whole count worthless (N8): a first count that is too high
-        for any ball, or a 0 after other counts."""
+        """Take a report of the laps. Each of two things makes the whole count worthless (N8): a first count that is too
+        high for any ball, or a 0 after other counts."""
         if self.laps != "miscounted":
             is_wrong = laps > FIRST_LAPS_MAX if self.laps is None else laps == 0 < self.laps
             self.laps = "miscounted" if is_wrong else max(laps, self.laps or 0)
@@ -212,7 +212,7 @@ class HeadState(msgspec.Struct):
         return HeadGameKept(self.spin, over)
 
     def begin_run(self, t_us: int, *, from_launch: bool) -> None:
-        """Begin a run of the present game, which was first reported at `t_us`."""
+        """Begin a run of the present game. The run was first reported at `t_us`."""
         self.end_run()
         self.run.phase, self.run.launched_us = Phase.ON_TRACK, t_us
         self.of_run.number, self.of_run.from_launch = self.spin, from_launch
@@ -289,7 +289,7 @@ class HeadGames:
         return evidence + self._conclusions.directions(t_us) + self._same_direction(t_us)
 
     def _leave(self, t_us: int) -> list[Evidence]:
-        """Conclude from the head's report that the ball left the track. Its laps are final only with the number."""
+        """Conclude from the head's report that the ball left the track. The laps are final only with the number."""
         run, was_on_track = self._head.run, self._head.run.phase is Phase.ON_TRACK
         run.phase = Phase.OFF_TRACK if self._head.has_run else Phase.NONE
         if not (was_on_track and self._ball_by_head):
@@ -430,7 +430,7 @@ class HeadGames:
 
 HEAD_EARLY_US = 500_000
 """Beams may have missed the first passes. So the head's report of a run may come this long before the first pass that
-they saw. If it comes sooner, or more than `BEAMS_LATE_US` after that pass, it is about another run."""
+they saw. A report that comes earlier, or more than `BEAMS_LATE_US` after that pass, is about another run."""
 
 
 class BallFromHead:
@@ -484,7 +484,7 @@ class PocketFromHead:
         return left_us + self._number_within_us
 
     def fall_overdue(self, now_us: int) -> Evidence:
-        """Return that the fall is overdue; or a fault of the head, if beams proved a run that it never reported."""
+        """Return that the fall is overdue; or a fault of the head, if it never reported a run that beams proved."""
         run = self._ball.run
         few = self._ball.record().is_short_of(self._min_laps)
         if self._head.has_run or few or self._head.over_us >= (run.launched_us or 0):
@@ -535,7 +535,7 @@ class PocketFromHead:
             return False
         if self._ball_by_head:
             return True
-        # Beams must have seen the run that the head reports, to its end, and the ball could rest when the number came.
+        # Beams must have seen the head's run to its end, and the number must come only when the ball could be at rest.
         run, began_us = self._ball.run, head.run.launched_us
         first_us, last_us = run.launched_us, run.last_us
         is_seen = run.phase is Phase.OFF_TRACK and not run.disowned

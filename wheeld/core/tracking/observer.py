@@ -65,7 +65,7 @@ OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "clear": Fact.OBJECT_OUT,
     "unknown": Fact.OBJECT_UNKNOWN,
 }
-"""The fact that follows when the object's level becomes this."""
+"""For each level of the object: the fact that a change to this level gives."""
 HIDDEN_PASSES = 2
 """If the line is cut after so many passes, a launch is hidden. One pass may be a stray: it must not void a coup."""
 OF_NO_SENSOR = frozenset({SensorState, Heard, Restarted, Command, ClockReading, Standstill, End})
@@ -95,7 +95,7 @@ class ObserverState(msgspec.Struct):
 class Observer:
     """Watches one wheel with its three parts. Everything that it remembers is in `state`.
 
-    `only_postpones`: whether the latest observation can only have moved deadlines to a later time. This holds for most
+    `only_postpones`: whether the latest observation can only have moved deadlines to a later time. This is so for most
     encoder edges. `faults`: the names of the sensors that fail and are not left out. `rotor_rpm`: see `RotorPart.rpm`.
     `lies_in`: whether the ball lies in this pocket now, None if nothing can see that. `place`: the index of the pocket
     in which the ball is seen to lie now.
@@ -339,7 +339,7 @@ class Observer:
         """Conclude that the ball was taken: no ball is on its way, and readers should have met it in its pocket."""
         run, ball, readers, points = self.run, self.ball, self._readers, encoder.state.points
         if readers is None or (ball.carried and ball.seen_in is None) or points[-1][0] != t_us:
-            return []  # this edge did not count: the rotor may move to and fro at one border
+            return []  # this edge did not count: the rotor may move forward and back at one border
         if run.launched_us is None:
             is_due = ball.seen_in is not None or not (ball.where is Where.RUNS or ball.where is Where.FALLS)
         else:
@@ -440,7 +440,7 @@ class Observer:
     # --- cylinder and sensors -----------------------------------------------------------------------------------------
 
     def _object(self, seen: ForeignObject) -> list[Evidence]:
-        """Take a change of the object sensor. If the level was unknown and an object leaves, it was there until now."""
+        """Take a change of the object sensor. If an object leaves at an unknown level, it was there until now."""
         has_lain = not seen.present and self.state.object_level == "unknown"
         was_there = self._stand("present", seen.t_us) if has_lain else []
         return [*was_there, *self._stand("present" if seen.present else "clear", seen.t_us)]

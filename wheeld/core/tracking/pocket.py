@@ -47,14 +47,14 @@ RESTED_US = 500_000
 AGREE_POCKETS = 0.3
 """Sightings of one lying ball differ by no more than this, in pockets, wherever readers meet it."""
 STILL_THERE = 2
-"""If readers see the ball in its old pocket this often after a pulse, it did not run. One sighting may be a bounce."""
+"""If readers see the ball in its old pocket this often after a pulse, no ball ran. One sighting may be a bounce."""
 
 
 class SightingsState(msgspec.Struct):
     """What is remembered of the sightings.
 
     `streak`: the latest consecutive sightings in one pocket; while the place of the pockets is not known, in one place
-    of the rotor. `proof_due_us`: until when they should prove a number. None if they have proven it. `latest`: for each
+    of the rotor. `proof_due_us`: until when it should prove a number. None if it has proven one. `latest`: for each
     reader, its latest sighting that counted. `filled`: the pockets that were seen filled while the ball ran, each with
     the time. `at_pass`: how far the rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a
     second. `between`: the latest consecutive sightings between the same two pockets.
@@ -169,12 +169,12 @@ class PocketTracker:
         return True
 
     def _agreeing(self, before: list[Seen], seen: Seen) -> list[Seen]:
-        """Return the latest consecutive sightings in one place of the rotor, with this one."""
+        """Return the latest consecutive sightings in one place of the rotor, the last of them `seen`."""
         return [*before, seen] if before and abs(self._pockets_apart(seen, before[0])) <= AGREE_POCKETS else [seen]
 
     def _is_fresh(self, now_us: int) -> bool:
-        """Whether the latest sighting shows where the ball is now. While the rotor stands, it counts however old it is:
-        no reader could notice that the ball is taken out."""
+        """Whether the latest sighting shows where the ball is now. While the rotor stands, it counts at any age: no
+        reader could notice that the ball is taken out."""
         is_standing, streak = self._rotor.state.stopped, self.state.streak
         return is_standing or now_us <= streak[-1].t_us + PLACED_TURNS * self.turn_us(now_us)
 
@@ -184,7 +184,7 @@ class PocketTracker:
         return is_there and self._is_fresh(now_us)
 
     def place(self, now_us: int) -> int | None:
-        """Return the index of the pocket where the readers see the ball now. None if they see it in none."""
+        """Return the index of the pocket where the readers see the ball now. None if there is no such pocket."""
         pocket = self.pocket
         return pocket if pocket is not None and self.lies_in(pocket, now_us) else None
 
@@ -194,7 +194,7 @@ class PocketTracker:
         if not seen or not self._is_fresh(now_us) or _turned_deg(seen[0], seen[-1], begun_us) < HALF_TURN_DEG:
             return None
         named = Seen(now_us, 0, pocket_index, 0.0, 0.0)
-        # The mean is relative to the first sighting, because half a wheel away equal places may have opposite signs.
+        # The mean is relative to the first sighting: half a wheel from `named`, nearby places may have opposite signs.
         first = self._pockets_apart(seen[0], named)
         return first + fsum(self._pockets_apart(each, seen[0]) for each in seen) / len(seen)
 
@@ -203,7 +203,7 @@ class PocketTracker:
         self.state.streak = []
 
     def turn_us(self, t_us: int) -> int:
-        """Return the longest time between two sightings of a lying ball, at the rotor's speed. 5 s if it is unknown."""
+        """Return the longest time between sightings of a lying ball, at the rotor's speed. 5 s if no speed is known."""
         rpm = self._rotor.rpm(self._rotor.state.last_tick_us or t_us)
         return round(self.widest_deg / (rpm * 6) * 1e6) if rpm else 5_000_000
 
@@ -267,8 +267,8 @@ class PocketFromReaders(PocketTracker):
 
     def may_hold_unseen(self, stopped_us: int) -> bool:
         """Whether some pocket, in which the ball may lie, has not passed a reader since the ball was certainly at rest.
-        How far the rotor had turned by then is known from its speed at the last pass: since then a hand can only have
-        slowed it."""
+        How far the rotor had turned by then is known from the rotor's speed at the last pass: since then a hand can
+        only have slowed the rotor."""
         if not self._sight.has_met_ball:
             return True  # readers that have not met the lying ball lately would not meet it now
         left_us, at_pass = self._run.last_us or 0, self.state.at_pass
@@ -281,7 +281,7 @@ class PocketFromReaders(PocketTracker):
 
     def miss_proof(self, now_us: int) -> list[Evidence]:
         """Conclude that the proof of a number did not come in time. If only one sighting shows the ball, and readers
-        did not see it again while the rotor turned, it does not lie there: it bounced on, or a hand has it."""
+        did not see it again while the rotor turned, it does not lie there: it bounced away, or a hand has it."""
         rotor, streak = self._rotor.state, self.state.streak
         is_turning = now_us - (rotor.last_tick_us or 0) < TURNS_US and rotor.begun_us <= streak[-1].t_us
         if len(streak) == 1 and is_turning:
@@ -366,7 +366,7 @@ class PocketFromReaders(PocketTracker):
 
     def fall_overdue(self, now_us: int) -> Evidence:
         """Conclude that the ball may rest on an obstacle (N5); or, if it was seen in a pocket once, that a hand took it
-        out of there (R3b)."""
+        from this pocket (R3b)."""
         if self.ball.glimpse is not None:
             return self._not_proven([self.ball.glimpse])
         return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": self._run.last_us or 0})

@@ -48,7 +48,7 @@ SIDE_DEG = 7.2
 HAND_REV_S2 = 0.6
 """The hardest push or braking by a hand, in turns/s²."""
 HELD_US = 700_000
-"""The least time that a hand needs to hold the rotor and then push it. If the next sector comes later than that, a hand
+"""The least time that a hand needs to hold the rotor and then push it. If the next sector comes later than this, a hand
 may have held the rotor."""
 JITTER_US = 2_000
 """An edge of any encoder may come early or late by this time, or by more if more jitter is measured."""
@@ -63,13 +63,13 @@ BACK_DEG, JUMP_DEG = 30.0, 2.0
 """Because of jitter, or after a slip, a tick may be up to `BACK_DEG` behind the tick before it. It may also be up to
 `JUMP_DEG` farther ahead than the rotor can have turned. A tick that is farther off is impossible (`GLITCH_TICKS`)."""
 LOST_EDGE_STEPS = 1.2
-"""When the rotor turns back or stands, one edge may be lost. So a tick that is this many sectors off shows no slip."""
+"""When the rotor turns back or stands, one edge may be lost. So an error of up to this many sectors shows no slip."""
 Surprise: TypeAlias = Literal["turned_back", "slipped"]
 
 
 class RotorState(msgspec.Struct):
     """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees). The degrees are positive
-    clockwise, and are counted on over many turns. `begun_us`: when the rotor last began to turn. `opposite`: the latest
+    clockwise, and do not begin again at 360. `begun_us`: when the rotor last began to turn. `opposite`: the latest
     ticks, if they were in the other direction. `glitch_ticks`: how many ticks in a row came from impossible places.
     `stopped`: the rotor is known to stand, or not known to turn. `jitter_us`: the median of how much edges come early
     or late. `shift_deg`: how far the encoder's disc has slipped on the rotor, as a person's word has shown."""
@@ -106,7 +106,7 @@ class RotorFromEncoder:
 
     @property
     def turned_deg(self) -> float:
-        """The angle of pocket zero at the latest tick, in degrees clockwise, counted on over many turns."""
+        """The angle of pocket zero at the latest tick, in degrees clockwise, which do not begin again at 360."""
         return self.state.points[-1][1] if self.state.points else 0.0
 
     @property
@@ -212,7 +212,7 @@ class RotorFromEncoder:
         if not self._fresh(at_us):
             return None
         points = self.state.points[-self._fit_ticks :]
-        # Times count from the last tick: squared microseconds of a whole evening have too many digits for a float.
+        # Times are relative to the last tick: squared microseconds of a whole evening have too many digits for a float.
         last_us, last_deg = points[-1]
         (x0, y0), (x1, y1) = (
             ((t_us - last_us) / 1e6, deg - last_deg) for t_us, deg in (points[0], points[len(points) // 2])
@@ -303,7 +303,7 @@ class RotorFromEncoder:
             return
         (a_us, a), (b_us, b), (c_us, c), (d_us, d) = points[-1 - 3 * apart :: apart]
         ab, ac, ad, bc, bd, cd = b - a, c - a, d - a, c - b, d - b, d - c
-        # Each weight is multiplied by all six distances, so nothing is divided. If two places are equal, some are 0.
+        # Each weight is multiplied by all six distances, so nothing is divided. Equal places make some weights 0.
         of_a, of_b, of_c, of_d = bc * bd * cd, ac * ad * cd, ab * ad * bd, ab * ac * bc
         late_us = (b_us - a_us) * of_b - (c_us - a_us) * of_c + (d_us - a_us) * of_d
         if of_a * of_d * ad:
@@ -333,7 +333,7 @@ class RotorFromEncoder:
         before, after = (b - a) / before_us, (d - c) / after_us
         off_deg = abs(c - b - (before + after) / 2 * passed_us)
         if off_deg <= self._slip_deg:
-            return False  # this holds for nearly all edges
+            return False  # nearly all edges end here
         if abs(c - b) < 1.5 * self._step_deg and passed_us > HELD_US:
             return False
         without = ((points[-side - 3], right), (left, points[-side])) if side > 1 else ()
@@ -361,5 +361,5 @@ def _apart_deg(one: float, other: float) -> float:
 
 def _moved_deg(apart_deg: float, forward: int) -> float:
     """Return how far the rotor turned from the last tick to this one, clockwise positive. `apart_deg`: the clockwise
-    angle between them. It turned in the direction `forward` (1: clockwise), or back by at most `BACK_DEG`."""
+    angle between them. The rotor turned in the direction `forward` (1: clockwise), or back by at most `BACK_DEG`."""
     return forward * ((forward * apart_deg + BACK_DEG) % 360 - BACK_DEG)

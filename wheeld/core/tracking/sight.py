@@ -1,12 +1,12 @@
 """Which sensors see: which fail, which are left out, and how often each missed the ball.
 
 Only sensors that see give evidence. An absence proves something only if such a sensor would have reported the thing. A
-sensor's source reports that the sensor fails. People are warned of a beam that alone misses runs, and of a reader that
-misses a lying ball. The place of the pockets (`PLACE`) fails if the encoder slips or a ball lies where nothing put it.
+sensor's source reports that the sensor fails. People are warned if only one beam misses runs, or if a reader misses a
+lying ball. The place of the pockets (`PLACE`) fails if the encoder slips or a ball lies where nothing put it.
 
 A person may leave a failing sensor out (docs/rulebook.md 6). Then its reports have no effect, and the setting is as for
-a table that never had it: fewer beams prove fewer laps, fewer readers see the ball less often. The checks of the
-configuration decide whether the other sensors suffice without it.
+a table that never had this sensor: fewer beams prove fewer laps, fewer readers see the ball less often. The checks of
+the configuration decide whether the other sensors suffice without it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BEAMS_MIN = 2
 SILENT_RUNS = 2
 """A beam is reported when it saw nothing of this many runs. One run may end before the ball meets the beam."""
 BLIND_TURNS = 5
-"""A reader is reported when it missed a lying ball in this many turns. If it works, it misses a few times in 100."""
+"""A reader is reported when it missed a lying ball in this many turns. A good reader misses it a few times in 100."""
 
 
 class Sight(msgspec.Struct):
@@ -117,7 +117,7 @@ class Sight(msgspec.Struct):
 
     @property
     def has_met_ball(self) -> bool:
-        """Whether readers have met the ball since the launch before the latest. If not, they would not meet it now."""
+        """Whether readers met the ball since the launch before the latest one. If not, they would not meet it now."""
         return self.missed.get(READERS, 2) < 2
 
 
