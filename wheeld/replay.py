@@ -40,13 +40,13 @@ from wheeld.core.table_state import TableState
 from wheeld.text_error import TextError
 
 T_US_MAX = 10 * 366 * 86_400_000_000
-"""Ten years. No sensing clock runs for longer, and dates after a longer time would leave the calendar."""
+"""Ten years. No sensing clock runs for longer, and dates after a longer time would be outside the calendar."""
 UTC_US_MAX = from_text("3000-01-01T00:00:00Z")
 RATE_PPB_MAX = 100_000_000_000
-"""No sensing clock runs a hundred times too fast. Even if one did, ten years would stay in the calendar."""
+"""No sensing clock runs a hundred times too fast. Even then, dates ten years later would be in the calendar."""
 SPIN_MAX, HEAD_LAPS_MAX, HEAD_RPM_MAX = 999, 255, 99.9
-"""The largest values in a head's report. If a head counts its games further, the module that reads it must number them
-again from the beginning."""
+"""The largest values in a head's report. If a head counts its games to higher numbers, the module that reads it must
+number them again from the beginning."""
 KNOWN_KEYS = {
     str(kind.__struct_config__.tag): {"kind", *(field.encode_name for field in msgspec.structs.fields(kind))}
     for kind in get_args(Observation)
@@ -56,12 +56,12 @@ _BOOT_NAMESPACE = uuid.UUID("2b1c1a52-0f5f-5d0c-8a3e-6c1d0a7f4b11")
 
 
 class CheckError(TextError, ValueError):
-    """A value that no log can contain. The text calls names and values of members as the log does."""
+    """A value that no log can contain. The text names members and values as the log writes them."""
 
 
 def check_snapshot(snapshot: dict[str, Any], setting: TableSetting, now_us: int) -> None:
-    """Raise CheckError if the snapshot's next message could not continue a feed, or would have no date in the
-    calendar."""
+    """Raise CheckError if the next message of a table with this snapshot could not continue a feed, or would have no
+    date in the calendar."""
     table_state = msgspec.convert(snapshot["table_state"], TableState)
     clock = msgspec.convert(snapshot["clock"], ClockState)
     _check_range(Text("snapshot's {key}", {"key": "seq"}), table_state.seq, SEQ_MAX)
@@ -105,7 +105,8 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
 
 
 def _check_span(seen: Command | Standstill | Heard) -> None:
-    """Raise CheckError if the end is before the beginning, or if a command other than `rien_va` names a case."""
+    """Raise CheckError if the end is before the beginning or too late, or if a command other than `rien_va` names a
+    case."""
     if isinstance(seen, Heard):
         _check_range("until", seen.until_us or 0, T_US_MAX + 1)
         return
@@ -133,7 +134,8 @@ def _check_head(seen: HeadReport, setting: TableSetting) -> None:
 
 
 def _check_sensor(seen: Sensed | SensorState | Level, setting: TableSetting) -> None:
-    """Raise CheckError if the header does not have this sensor, or if this is a level and such a sensor has none."""
+    """Raise CheckError if the header does not have this sensor, or if this is the level of a sensor that has no
+    level."""
     sensor = seen.sensor
     kind, _, name = sensor.partition("/")
     is_level = isinstance(seen, Level)
@@ -197,8 +199,9 @@ _observation: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observati
 
 
 class LogReplay:
-    """The replay of one log. `counters`: what was skipped: `unknown` kinds, `unknown_keys`, `late` lines, and with
-    `lenient` also `malformed` lines. With `facts`, the output also has each fact to which the law was applied."""
+    """The replay of one log. `counters`: how many kinds (`unknown`), keys (`unknown_keys`) and, with `lenient`,
+    `malformed` lines were skipped; after the log also `Table.counters`. With `facts`, the output also has each fact to
+    which the law was applied."""
 
     def __init__(self, *, lenient: bool = False, facts: bool = False) -> None:
         self._lenient, self._facts = lenient, facts
@@ -305,8 +308,8 @@ def _told(problem: Exception) -> Text | str:
 
 
 def _blaming_snapshot(apply: Callable[[Observation], Step]) -> Callable[[Observation], Step]:
-    """Wrap `apply` of a table from a snapshot. Its errors mean a wrong snapshot: the checks at the header do not find
-    every fault."""
+    """Wrap `apply` of a table from a snapshot. An error of `apply` then means that the snapshot is wrong: the checks of
+    the header do not find every fault."""
 
     def applied(seen: Observation) -> Step:
         try:

@@ -19,9 +19,10 @@ from wheeld.core.observations import DOOR, Level, Observation, Sensed, SensorSta
 PULSES = 30
 WITHIN_US = 1_000_000
 """The fastest ball passes a beam three times a second, and each pass may give two pulses. A hand that moves over a beam
-gives ten pulses. Neither gives thirty pulses in a second."""
+gives ten pulses. Neither of them gives thirty pulses in a second."""
 QUIET_US = 5_000_000
-"""The sensor works again after this long without so many pulses. A loose wire pauses only for a second or two."""
+"""The sensor works again when it has not given so many pulses for this long. A loose wire pauses only for a second or
+two."""
 
 DOOR_MOVES = 10
 DOOR_WITHIN_US = DOOR_QUIET_US = 60_000_000
@@ -123,7 +124,7 @@ class ChatterFilter:
         self._name = name
         self._guard = ChatterGuard()
         self._reported: dict[str, bool] = {}
-        """Whether each sensor works, by its own report."""
+        """Whether each sensor works, as its own reports say."""
         self._kept: dict[str, Observation] = {}
         """The latest report of a sensor that chatters, if the report contains a level."""
         self._log = structlog.get_logger(name)
@@ -135,8 +136,8 @@ class ChatterFilter:
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """Whether each sensor of the wheel works. Sensors that never reported their state and do not chatter are left
-        out."""
+        """Whether each sensor of the wheel works. Sensors that never reported their state and do not chatter are not in
+        the result."""
         return {**self._reported, **dict.fromkeys(self._guard.chattering, False)}
 
     @property

@@ -3,17 +3,17 @@
 Three clocks are used here. The *board's* clock counts microseconds with its own crystal (`board_us`). The *host's*
 monotonic clock counts nanoseconds (`host_ns`). *UTC* is the time of day on the host's clock (`utc_us`).
 
-A sync sample is one time request and its answer. The host asks at `host_sent_ns`. The board receives this at
+A sync sample is one time request and its answer. The host asks at `host_sent_ns`. The board receives the request at
 `board_rx_us` and answers at `board_tx_us`. The host receives the answer at `host_received_ns`. Only the sum of the two
-delays is known. So a sample shows only that the board's clock had its reading at some moment between two host times. It
-is stored as an interval of the *offset* (`host_ns - 1000 * board_us`), as wide as the round trip. As the sample gets
-older, the interval gets wider by the allowed drift. The true offset lies in all intervals at once. So one quick and
+delays is known. So a sample shows only that the board's clock had its reading at some moment between two host times.
+The sample is stored as an interval of the *offset* (`host_ns - 1000 * board_us`), as wide as the round trip. As the
+sample gets older, the interval gets wider by the allowed drift. The true offset lies in all intervals. So one quick and
 fresh sample is worth more than many slow ones. The stated error is at most half the best round trip, plus the allowed
-drift since then. It is right as long as the clock does not drift more than allowed.
+drift since then. This error is right as long as the clock does not drift more than allowed.
 
-If the interval of a new sample does not overlap an older one, one of the clocks is wrong. The clock has stepped if the
-previous sample differs by more than any oscillator can drift. Otherwise it drifts more than allowed. If a later sample
-has an earlier reading, the board's clock ran backwards.
+If the interval of a new sample does not overlap the interval of an older one, one of the clocks is wrong. The clock has
+stepped if the previous sample differs by more than any oscillator can drift. Otherwise the clock drifts more than
+allowed. If a later sample has an earlier reading, the board's clock ran backwards.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from wheeld.core.observations import ClockReading
 SyncVerdict: TypeAlias = Literal["ok", "refused", "back", "step", "drift"]
 
 WINDOW_NS = 60_000_000_000
-"""Samples older than this are dropped. If round trips take 2 ms, a minute gives the rate to about 30 ppm."""
+"""Samples older than this are dropped. If round trips take 2 ms, a minute gives the rate with an error of about 30
+ppm."""
 SAMPLES_MAX = 128
 """One sample a second uses half of this limit. The rest is for the quick samples after a reset."""
 BOARD_TICK_NS = 1_000
@@ -38,7 +39,7 @@ BOARD_TICK_NS = 1_000
 OSCILLATOR_PPM_MAX = 10_000
 """An oscillator without a crystal is wrong by at most one percent. A clock that differs by more has stepped."""
 READING_INTERVAL_NS = 900_000_000
-"""The interval of clock readings: about one second, like that of samples."""
+"""The interval of clock readings: about one second, like the interval of samples."""
 RATE_PPB_MIN = -999_000_000
 """This limit is just above the rate of a clock that stands still. It matters only if much drift is allowed: a simulated
 board may run many times faster than real time."""

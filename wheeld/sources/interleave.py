@@ -2,7 +2,7 @@
 
 The first source (a board or pins) keeps the sensing clock. Observations of the second source (the wheel's own head) are
 dated on that clock by their host time. They wait until the first source has reported a later time. While the first
-source is silent, the table's time does not advance: a coup that only one source observed is void anyway (N8).
+source is silent, the table's time does not advance: a coup that only one source observed is void in any case (N8).
 """
 
 from __future__ import annotations
@@ -43,12 +43,13 @@ class Interleaver:
 
     def second(self, seen: Observation) -> None:
         """Take an observation of the second source. If the clock was corrected backwards, the observation gets the time
-        of the newest observation of this source."""
+        of the newest observation of the second source."""
         self._newest_us = max(self._newest_us, seen.t_us)
         if seen.t_us < self._newest_us:
             seen = msgspec.structs.replace(seen, t_us=self._newest_us)
         if len(self._waiting) == WAITING_MAX:
-            # Drop the oldest observation of a kind that repeats. A state that is reported only once must not be lost.
+            # Drop the oldest report of the rotor, because such reports come again. A state that is reported only once
+            # must not be lost.
             self.dropped += 1
             del self._waiting[next((at for at, each in enumerate(self._waiting) if isinstance(each, HeadRotor)), 0)]
         self._waiting.append(seen)

@@ -1,9 +1,9 @@
 """Whether the line to the sensors works, as reported to the core, and what is wrong with it.
 
-A trouble *stands* until it is over (nothing is received), or it *happens* at one moment (events were lost). Unless it
-is a warning, it is a fault at once. The line works again after it has reported for some time without a fault. So the
-number of messages and log lines is limited even if the line fails often: two in `GOOD_US`, and fewer if the faults
-continue. A warning is reported once, each time that it begins.
+A trouble *stands* until it is over (for example, nothing is received), or it *happens* at one moment (events were
+lost). Unless it is a warning, it is a fault at once. The line works again after it has reported for some time without a
+fault. So the number of messages and log lines is limited even if the line fails often: two in each `GOOD_US`, and fewer
+if the faults continue. A warning is reported once, each time that it begins.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wheeld.core.facts import Trouble
 from wheeld.core.observations import SensorState
 
 GOOD_US = 1_000_000
-"""How long a line must report without a fault before it works again. It is as long as the silence that is a fault."""
+"""How long a line must report without a fault before it works again. This is as long as a silence that is a fault."""
 GOOD_US_MAX = 16_000_000
 """If the line fails again soon, it must then be good for twice as long as before, but never longer than this."""
 RELAPSE_US = 10_000_000

@@ -70,7 +70,7 @@ class Batch(msgspec.Struct, frozen=True):
 
 
 HandOn: TypeAlias = Callable[[Batch], Awaitable[None]]
-"""A function that takes batches. It waits while the table has too many."""
+"""A function that takes batches. It waits while the table has too many batches."""
 
 
 def utc_now(clock: HostClock) -> UtcPair:

@@ -3,12 +3,12 @@
 This module has no I/O: it converts bytes and host times to observations and bytes. `t_us` is the board's clock plus an
 offset that is fixed while the board runs. After a restart of the board a new offset is chosen: `t_us` continues at the
 host's estimate of the sensing time and never goes back. Events wait until the two clocks have been compared, so that
-even events from before this process are dated. After each gap they also wait for the first levels: a coup whose events
-are in the board's ring cannot be judged without the level of the object sensor at its beginning.
+even events that happened before this process began get dates. After each gap they also wait for the first levels: a
+coup whose events are in the board's ring cannot be judged without the level of the object sensor at its beginning.
 
 Only reports of the board advance the core's time. So a fault of the link has the time of the last observation. If it
-had the present time, everything that was not reported since then would count as absent: the ball would have left the
-track, the rotor would have stopped. But the coup is void because nothing was observed (N8).
+had the present time, everything that was not reported since the last observation would count as absent: the ball would
+have left the track, the rotor would have stopped. But the coup is void because nothing was observed (N8).
 
 The enumeration `Trouble` lists what can be wrong with the line. This module finds out which trouble it is.
 """
@@ -248,7 +248,7 @@ class Board:
             self._counts["host_stalls"] += 1
             self._hearing.forgive(stalled_ns, host_ns)
         self._session.tick(host_ns)
-        # This is the trouble if the board sends messages, but no observations.
+        # `unreported`: the trouble if the board sends messages, but no observations.
         if self._session.misses_events:
             unreported = Trouble.EVENTS_MISSING
         else:
@@ -316,7 +316,7 @@ class Board:
                 self._refuse(REFUSALS[event.what], f"{event.what} {event.found}", **what)
             case host.BoardReset():
                 self._counts["resets"] += 1
-                if self._was_identified:  # else `Restarted` tells of the reset
+                if self._was_identified:  # else the reset was before this process began: `Restarted` reports it
                     yield from self._fault(Trouble.BOARD_RESTARTED, host_ns, boot_id=event.new_boot_id)
                 self._line.over(Trouble.CLOCK_RAN_BACK)
                 self._anchor = (host_ns, self.now_us(host_ns))
@@ -472,7 +472,7 @@ class Board:
         yield TimePassed(t_us=t_us)
 
     def _reading(self, t_us: int, offset_us: int, host_ns: int, utc: UtcPair) -> Iterator[ClockReading]:
-        """Report UTC at `t_us`, which is not later than the newest observation. After a later reading, events from
+        """Report UTC at `t_us`, which is not later than the newest observation. If the reading were later, events from
         before it would not count."""
         at = self._clock.host_time(t_us - offset_us)
         if at is not None:

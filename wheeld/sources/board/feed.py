@@ -1,8 +1,8 @@
-"""Reads the line of the board, ticks, and hands on what the board observed.
+"""Reads the line of the board, calls the board's tick, and hands on what the board observed.
 
-One task serves the link while it is open. Another task ticks all the time, with or without a link. Both wait while the
-table has too many batches, so bytes are read only when they can be processed. Until then bytes wait in the kernel, and
-events in the board's ring.
+One task serves the link while it is open. Another task calls the tick all the time, with or without a link. Both wait
+while the table has too many batches, so bytes are read only when they can be processed. Until then bytes wait in the
+kernel, and events in the board's ring.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ INTERVAL_US_MIN = m.HEARTBEAT_US * 6 // 10
 INTERVAL_US_MAX = m.HEARTBEAT_US * 18 // 10
 """A board that sends heartbeats at half the interval, or at twice the interval, is outside of these limits."""
 BLOCKED_US_MAX = 3_000_000
-"""A board must report a beam as failed when it is blocked for two seconds. Its report may be a second late."""
+"""A board must report a beam as failed when it is blocked for two seconds. The report may come a second late."""
 CALM_BEATS = 600
 """A minute of heartbeats. If none of them has a level without an event, the trouble `LEVEL_WITHOUT_EVENT` is over."""
 
@@ -35,7 +35,7 @@ class FirmwareCheck:
         self._told: set[str] = set()
         """The sensors of which an event has come since the heartbeat with the levels `_before`."""
         self._blocked_us: dict[str, int] = {}
-        """For each beam that is blocked, the board time of the first heartbeat that said so."""
+        """For each beam that is blocked, the board time of the first heartbeat that reported this."""
         self._calm_beats = 0
 
     def forget(self) -> None:
@@ -82,7 +82,8 @@ class FirmwareCheck:
 
 
 def _rose(before: m.Levels, now: m.Levels) -> list[str]:
-    """Return the sensors that became active between two heartbeats, and must have sent an event then."""
+    """Return the sensors that became active between two heartbeats, and for which the board must have sent an event
+    then."""
     rose = [f"button/{button}" for button in now.buttons_held if button not in before.buttons_held]
     if (before.object, now.object) == ("clear", "present"):
         rose.append("object")

@@ -1,4 +1,4 @@
-"""Judges what the host receives from a board, and which kind of silence it is if something is missing.
+"""Judges what the host receives from a board. If something is missing, finds the kind of the silence.
 
 All times are host times. A host that stood still received nothing during that time. This is not a silence of the board
 (`forgive`).
@@ -16,14 +16,15 @@ DEAF_NS = 10_000_000_000
 requests. Then lost events cannot be requested again, and no event is acknowledged, so the board's ring fills up. Even
 on a line that damages every tenth answer, ten answers in a row are never lost."""
 HEARD_FACTOR = 2
-"""A board that sends bytes, but no observations, gets twice the time that a silent board gets. Its ring still contains
-the missing events, and they can be requested again. Nothing is decided during this time."""
+"""A board that sends bytes, but no observations, gets twice the time that a silent board gets. The board's ring still
+contains the missing events, and the host can request them again. Nothing is decided during this time."""
 WINDOW_NS = 10_000_000_000
 DAMAGED_FRAMES = 10
 """The limit of damaged frames in a window, for both directions together: one in a hundred. A touched plug causes two or
 three."""
 CALM_WINDOWS = 6
-"""A line is good again after a minute with few damaged frames, a clock after a minute without too much drift."""
+"""A line is good again after a minute with few damaged frames. A clock is good again after a minute without too much
+drift."""
 DAMAGE_COUNTERS = ("too_long", "cobs", "crc", "short", "board_rejected_frames")
 """Frames that either side could not read."""
 SILENCES = (

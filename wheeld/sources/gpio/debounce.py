@@ -14,8 +14,8 @@ QUIET_NS = 200_000_000
 class Contact:
     """A button or a switch. A change counts when the line has kept its new level for `debounce_ns`.
 
-    If an edge to the same level comes after `QUIET_NS`, and the level lasts, it is a new change: the edge between the
-    two was lost. `repeats` counts these.
+    If an edge to the same level comes after `QUIET_NS`, and the level lasts, it is a new change: the edge to the other
+    level was lost. `repeats` counts such changes.
     """
 
     def __init__(self, debounce_ns: int, *, on: bool | None, chatter_ns_max: int | None = None) -> None:
@@ -64,7 +64,7 @@ class Contact:
         return [(self._since_ns, self._is_on)]
 
     def horizon_ns(self, now_ns: int) -> int:
-        """Return the time of the edge that may still count. If there is none, return `now_ns`."""
+        """Return the time of the edge that may still count. Without such an edge, return `now_ns`."""
         return self._since_ns if self._pending else now_ns
 
     @property
@@ -82,7 +82,8 @@ class Blockage:
         self.too_long = 0
         self._edge_ns = 0
         self.repeats = 0
-        """How often an edge to blocked came long after another one. The edge to free between the two was lost."""
+        """How often an edge to blocked came long after another one. The edge to free between these two edges was
+        lost."""
         self.widths_ns: tuple[int, int] | None = None
         """The widths of the narrowest and the widest pulse that counted."""
 

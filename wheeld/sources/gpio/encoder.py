@@ -1,8 +1,8 @@
 """The rotor's encoder on three lines: A and B a quarter of a period apart, Z once a turn. No I/O.
 
-If the rotor turns clockwise, A changes before B: the levels (A, B) are 00, 10, 11, 01 in turn. One such change is a
-step, and four steps are a period. A *quadrature* encoder has a tick for each step. *Slots* (a ring of slots with two
-beams a quarter of a pitch apart) have a tick for each period, because slots and bars may have different widths.
+If the rotor turns clockwise, A changes before B: the levels (A, B) are 00, 10, 11, 01, in this order. One such change
+is a step, and four steps are a period. A *quadrature* encoder has a tick for each step. *Slots* (a ring of slots with
+two beams a quarter of a pitch apart) have a tick for each period, because slots and bars may have different widths.
 
 Z shows the position of the rotor. Of its two edges, the one at the lower angle counts: it rises if the rotor turns
 clockwise, and falls if the rotor turns back. A and B show the step within a period, so this edge of Z may come up to a
@@ -30,7 +30,7 @@ Kind: TypeAlias = Literal["quadrature", "slots"]
 Seen: TypeAlias = Rotor | SensorState
 
 PERIOD = 4
-"""The steps of a period."""
+"""The number of steps in a period."""
 PHASES = {(False, False): 0, (True, False): 1, (True, True): 2, (False, True): 3}
 STEPS_A_TICK: dict[Kind, int] = {"quadrature": 1, "slots": PERIOD}
 INDEX_STEPS_MAX = 2

@@ -12,7 +12,7 @@ from wheeld.sources.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 LOOK_S = 0.01
-"""The interval of looks. It is half of the delay that is allowed for reports of the time: a look may come late."""
+"""The interval of looks: half of the delay that is allowed for `TimePassed`, because a look may come late."""
 
 CAUGHT_UP_S = (SETTLE_NS + RECOVER_NS) / 1e9 + 5 * LOOK_S
 """The time after a standstill in which all edges from it are processed, plus a few looks."""

@@ -11,8 +11,8 @@ EDGES_MAX = 16_384
 
 
 class Intake:
-    """A list of limited length. Any thread adds edges, one thread takes them. When an edge does not fit, this edge and
-    all later edges are only counted until the list is taken. So the gap is always at the end of the list."""
+    """A list of limited length. Any thread may add edges. Only one thread takes them. When an edge does not fit, this
+    edge and all later edges are only counted until the list is taken. So the gap is always at the end of the list."""
 
     def __init__(self, edges_max: int = EDGES_MAX) -> None:
         self._edges_max = edges_max

@@ -1,7 +1,8 @@
-"""Chooses the package that provides the module `RPi.GPIO`. There are two, and one does not work everywhere.
+"""Chooses the package that provides the module `RPi.GPIO`. There are two such packages, and one of them does not work
+everywhere.
 
 The original, `RPi.GPIO`, works up to kernel 6.5, but not on a Pi 5. `rpi-lgpio` works on every Pi. From kernel 6.6 on,
-and on a Pi 5, it is the only one that works. The installed package is used if it works on this machine. If the
+and on a Pi 5, it is the only package that works. The installed package is used if it works on this machine. If the
 configuration names one package, the other is never used instead.
 """
 
@@ -89,7 +90,8 @@ def installed() -> set[Provider]:
 
 
 def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> Provider:
-    """Return `wanted`, or if it is None, the installed provider. Raises ProviderError if this one cannot be used."""
+    """Return `wanted`, or if it is None, the installed provider. Raises ProviderError if this provider cannot be
+    used."""
     meant: Provider = next(iter(there), "rpi-lgpio") if wanted is None else wanted
     if len(there) > 1:
         why = Text("RPi.GPIO and rpi-lgpio are both installed and own the same module")

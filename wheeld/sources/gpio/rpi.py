@@ -2,7 +2,8 @@
 
 With rpi-lgpio, the kernel dates each edge in the interrupt, by the host's monotonic clock. The module lgpio passes this
 date on, but rpi-lgpio drops it. So edges are requested from lgpio, on the lines that rpi-lgpio has claimed. With the
-original, an edge gets the host time at which the callback runs. The callback gets no level, so it reads the level then.
+original, an edge gets the host time at which the callback runs. The callback gets no level, so it reads the level at
+that time.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class RpiPins:
 
     @property
     def error_ns(self) -> int:
-        """How far the date of an edge may be wrong. The kernel's date is better than that of a callback."""
+        """How far the date of an edge may be wrong. The kernel's date is better than the date of a callback."""
         return CALLBACK_ERROR_NS if self._lgpio is None else KERNEL_ERROR_NS
 
     def listen(self, pin: int, pull: Pull) -> bool:

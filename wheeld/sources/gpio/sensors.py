@@ -237,7 +237,7 @@ class _Switch:
 
 
 class ObjectSwitch(_Switch):
-    """The object sensor. The first level that lasts is reported as its level, each later one as a change."""
+    """The object sensor. The first level that lasts is reported as a `Level`, each later level as a `ForeignObject`."""
 
     def __init__(self, contact: Contact, us: Callable[[int], int]) -> None:
         super().__init__(contact, us)

@@ -2,7 +2,7 @@
 
 This module does not wait and has no thread: `GpioFeed` calls `look` every 10 ms. Edges are processed in the order of
 their dates, a little later than they come (`SETTLE_NS`), because edges of different pins may arrive out of order. An
-edge that comes even later no longer counts. Then something was not observed, which is a fault of the `link`. It is the
+edge that comes even later no longer counts. Then something was not observed. This is a fault of the `link`. It is the
 same fault if an edge was lost on its way, is missing in the count of its pin, or is missing between two edges to the
 same level. `line_state` decides when such a fault is over. At the start, and when a fault is over, the level of each
 line is read and reported.
@@ -37,7 +37,7 @@ STALL_NS = 30_000_000
 RECOVER_NS = 100_000_000
 """The edges of a stall of five seconds are read within this time: 500 edges/s, 20 µs for each."""
 LAG_US_MAX = 1_000_000
-"""If observations come this late for this long, the wheel counts as not observed."""
+"""If observations come late by more than this, and for longer than this, the wheel counts as not observed."""
 READ_AT_ONCE_NS = 1_000_000
 """If pins date edges this accurately, the level is read in the interrupt. If not, a callback reads it. A bounce may be
 over by then, so both of its edges read the same level, and this does not prove that an edge was lost."""
@@ -103,7 +103,7 @@ class GpioSource:
 
     @property
     def counters(self) -> dict[str, int]:
-        """The counts since the start."""
+        """The numbers of edges, stalls, faults and dropped reports since the start."""
         counts = {**self._counts, "chatter": self._chatter.dropped, "link_faults": self._line.fault_count}
         return {**dict.fromkeys(COUNTERS, 0), **counts, **self._wiring.counters}
 
@@ -170,7 +170,8 @@ class GpioSource:
     # --- edges --------------------------------------------------------------------------------------------------
 
     def _settled_level(self, pin: int) -> bool:
-        """Return the level that a pin has after its processed edges: the level before its first waiting edge."""
+        """Return the level that a pin has after its processed edges: the level before the first edge of this pin that
+        still waits."""
         coming = min((waiting for waiting in self._waiting if waiting[2].pin == pin), default=None)
         return self._pins.level(pin) if coming is None else not coming[2].level
 
@@ -189,7 +190,7 @@ class GpioSource:
             yield from self._line.happens(Trouble.EDGES_LOST, self._passed_us, now_us, edges=lost)
         if late:
             yield from self._line.happens(Trouble.EDGES_LATE, self._passed_us, now_us, edges=late)
-        # Find out whether observations come too late for too long. A single stall ends before that.
+        # Find out whether observations come too late for too long. A single stall ends before this limit.
         if now_us - self._passed_us <= LAG_US_MAX:
             self._behind_us = None
         elif self._behind_us is None:

@@ -13,8 +13,8 @@ from wheeld.sources.gpio.setting import GpioSetting
 
 
 class Wiring:
-    """The sensors of one wheel with these `pockets`. Its encoder has `rotor_ticks` a turn. `us` converts host time to
-    sensing time.
+    """The sensors of one wheel with these `pockets`. The wheel's encoder has `rotor_ticks` a turn. `us` converts host
+    time to sensing time.
 
     Raises PinsError.
     """
@@ -60,7 +60,7 @@ class Wiring:
 
     @property
     def counters(self) -> dict[str, int]:
-        """The counts since the start."""
+        """How many faults of the encoder, and how many pulses of a wrong length, there were since the start."""
         return {
             "encoder_violations": 0 if self._encoder is None else self._encoder.violations,
             "pulses_too_short": sum(beam.pulse.too_short for beam in self._beams),
@@ -86,7 +86,7 @@ class Wiring:
         return min((sensor.horizon_ns(now_ns) for sensor, _ in self._sensors.values()), default=now_ns)
 
     def forget(self, t_us: int) -> list[Observation]:
-        """Forget the rotor's position, because edges were lost and it was found by counting edges."""
+        """Forget the rotor's position: it was found by counting edges, and edges were lost."""
         return [] if self._encoder is None else [*self._encoder.forget(t_us)]
 
     def stand(self, at_ns: int, level: Callable[[int], bool]) -> list[Observation]:

@@ -1,8 +1,8 @@
 """One opening of a serial port, as a byte link on asyncio.
 
 pyserial finds, locks and sets up the port. After that the event loop reads and writes the file descriptor directly, and
-reads all waiting bytes at once (`read(1)` is 150 times slower). A link is used once. The first fatal error ends it, and
-each waiting or later call raises the same error.
+reads all waiting bytes at once (`read(1)` is 150 times slower). A link is used once. The first fatal error ends the
+link, and each waiting or later call raises the same error.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class SerialLink:
         return await self._awaited
 
     async def write(self, data: bytes) -> None:
-        """Send `data` on the line without waiting. Raises `LinkClosedError`, also if the line accepts no more data."""
+        """Send `data` on the line without waiting. Raises `LinkClosedError` if the link has ended, or if the line
+        accepts no more data."""
         self._check()
         if len(self._unsent) + len(data) > UNSENT_BYTES_MAX:
             self._end("the device does not read what is sent")
@@ -158,8 +159,9 @@ def open_serial(port: str, baud: int, key: str, *, ready: bool = True) -> Serial
 
 
 def holder_of(port: str) -> tuple[str, str] | None:
-    """Return the number and the command of the process that has the port open. If there are several, prefer one that
-    has locked the port. None if this user can see no such process: a user sees only his own processes."""
+    """Return the number and the command of the process that has the port open. If there are several such processes,
+    prefer one that has locked the port. None if this user can see no such process: a user sees only his own
+    processes."""
     found: dict[bool, tuple[str, str]] = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:

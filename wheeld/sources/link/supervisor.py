@@ -1,8 +1,8 @@
 """Keeps a link to a device open: opens it, lets it be used until it ends, and opens it again.
 
 The waits between attempts grow, at first to half a second and later to a maximum. They are partly random, so that
-several daemons on one hub do not try at the same moments. Only a change is logged, with what to do about it. A port
-that is missing for hours gives one line in the log.
+several daemons on one hub do not try at the same moments. Only a change is logged, with what to do about it. So a port
+that is missing for hours gives only one line in the log.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ WAIT_S_MIN = 0.1
 coup."""
 WAIT_S_SOON = 0.5
 """The maximum wait soon after the line was lost. If a plug was pulled and put back, the line is open again after half a
-second. It counts as silent only after one second."""
+second. The line counts as silent only after one second."""
 SOON_S = 10.0
 """How long the waits stay so short: about as long as a board's ring can store all events."""
 WAIT_S_MAX = 3.0
 """The maximum wait later: a person who plugs in a board waits for about this long."""
 
 UNSTEADY_LOG_S = 60.0
-"""If the line is lost again just after each opening, it is logged only once in this time."""
+"""If the line is lost again just after each opening, this is logged only once in this time."""
 
 Link = TypeVar("Link", bound=ByteLink)
 

@@ -1,7 +1,7 @@
 """A serial line over the network, as a byte link: `socket://host:port`, `rfc2217://host:port`.
 
 pyserial supports both, but with blocking calls. So the line is opened, read and written on its own threads, and a
-network that hangs delays nothing else. A link is used once.
+network that does not answer delays nothing else. A link is used once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ READ_S = 0.2
 """How long the thread waits for bytes before it checks whether it must end."""
 READ_BYTES_MAX = 4096
 ALIVE_S = 5
-"""The kernel probes a serial server that was silent for this long, twice at this interval. Bytes may wait for their
+"""After a silence this long the kernel probes the serial server, twice at this interval. Bytes may wait for their
 acknowledgement for three times as long."""
 UNREAD_MAX = 100_000
 """If more pieces of data than this wait to be read, the link is closed. On a socket a piece is often a single byte: a
@@ -31,8 +31,8 @@ head then sends so many in a quarter of an hour."""
 
 
 class UrlLink:
-    """A `ByteLink` at `url`, which `key` of the configuration names, opened by its own thread. `read` raises all
-    errors."""
+    """A `ByteLink` at `url`, which `key` of the configuration names, opened by its own thread. `read` also raises the
+    errors of `write`."""
 
     def __init__(self, url: str, baud: int, key: str) -> None:
         self._url, self._baud, self._key = url, baud, key
@@ -60,7 +60,7 @@ class UrlLink:
         return piece
 
     async def write(self, data: bytes) -> None:
-        """Send `data` on the line. `read` raises all errors."""
+        """Send `data` on the line. If this fails, `read` raises the error."""
         if data and not self._over.is_set():
             self._writer.submit(self._write, data)
 
