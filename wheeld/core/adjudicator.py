@@ -94,7 +94,7 @@ class Adjudicator:
         if lack := missing(command, self._pockets):
             self._reply(command, now_us, done=False, why=catalogue.say(lack))
             return
-        # Nobody knows when a word with `until_us` was said. The word counts for the present coup, from its launch on.
+        # Nobody knows when a word with `until_us` was said. It counts for the present coup, but not before its launch.
         launched_us = 0 if command.until_us is None else self._state.current.launched_us or 0
         counted = Evidence(fact_of(command), max(command.t_us, launched_us), self._figures_of(command, now_us))
         fact, row, need = self.apply(counted, now_us, command)
