@@ -206,7 +206,7 @@ class LapCount:
         self._lines_since_most += 1
         possible: float = FIRST_LAPS_MAX
         if self._most is not None:
-            # The count may have begun anywhere in a lap, so one more is possible.
+            # The count may have begun anywhere in a lap, so one more lap is possible.
             ran_ns = max(host_ns - self._most_ns, self._lines_since_most * LINE_NS)
             possible = self._most + LAPS_PER_S_MAX * ran_ns / 1e9 + 1
         if laps > possible:

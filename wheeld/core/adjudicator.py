@@ -134,7 +134,7 @@ class Adjudicator:
                 self._observer.disown()
                 self._observer.ball.settle()
             if moved.state is not state.state:
-                # 1 µs after a command was given: a pass with exactly the time of the command came before it.
+                # A command moves the table 1 µs later: a pass with exactly the time of the command came first.
                 state.move(evidence.evidence_us + (command is not None), moved.state)
                 state.since_at = self._clock.text(now_us)
             state.moved_by = command.person if command else None  # even in the same state: a void may follow a void
@@ -157,8 +157,8 @@ class Adjudicator:
         return Known(self._state, self._observer, self._pockets, now_us, command)
 
     def _note(self, evidence: Evidence) -> None:
-        """Note for the result times, directions and where readers saw the ball. Note also whether an object is in the
-        cylinder."""
+        """Note what a result will contain: times, directions, and where readers saw the ball. Note also whether an
+        object is in the cylinder."""
         coup = self._state.current
         if evidence.fact in OF_A_RUN and coup.called is not None:
             return  # the number of this coup awaits the chef: this evidence is of a later launch
@@ -170,8 +170,8 @@ class Adjudicator:
             case Fact.OPPOSITE_DIRECTION:
                 coup.directions = dict(evidence.figures)
             case Fact.NUMBER_SEEN:
-                # A ball that is seen less than `REST_US` after its last pass is still bouncing. And the chef can only
-                # be asked about a run that is proven, or whose laps he can answer for.
+                # A ball that is seen less than `REST_US` after its last pass is still bouncing. The chef can be asked
+                # only about a run that is proven, or whose laps he can answer for.
                 record, first_us = self._observer.track.record(), self._observer.pocket.sightings[0].t_us
                 has_run = bool(coup.directions) and coup.left_track_us is not None
                 if has_run and first_us - (coup.left_track_us or 0) >= REST_US:

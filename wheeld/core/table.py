@@ -320,7 +320,7 @@ class Table:
         if is_due or kind is End:
             self._pass_time(seen.t_us + (kind is End))
         self._now_us = max(self._now_us, seen.t_us)
-        shown, is_long = self.observer.observe(seen), len(kept) > IDLE_MAX  # more than an idle table needs
+        shown, is_long = self.observer.observe(seen), len(kept) > IDLE_MAX  # `is_long`: more than an idle table needs
         is_routine = self.observer.only_postpones
         if is_routine and not (shown or self._waitlist.waiting or is_due or is_long):
             return NOTHING  # nearly all encoder edges end here

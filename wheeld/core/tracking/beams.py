@@ -64,7 +64,7 @@ class Chain(msgspec.Struct):
         without them. Without this rule, with two beams, one short run in six would get a lap from a stray. Passes at
         the beginning do not count while the ball becomes faster, because it was still in the hand.
         """
-        # Begin at the first pass after which the ball does not become faster: only the launching hand can make it so.
+        # Begin at the first pass after which the ball does not become faster: only the launching hand makes it faster.
         passes, first = self.passes, max(0, len(self.passes) - 2)
         for at in range(len(passes) - 2):
             one, middle, third = passes[at : at + 3]
@@ -370,7 +370,7 @@ class BallTracker:
         self._seed(t_us, beam)
         if self.run.direction is None:
             return False
-        # If another chain has become much better than the run's, it is the run's from now on.
+        # If another chain has become much better than the run's chain, it is the run's chain from now on.
         own, best = state.chains[0], max(self._with_a_hop(), key=lambda each: each.score)
         if best.score < own.score + OVERTAKE or best.last_us <= own.last_us:
             return False

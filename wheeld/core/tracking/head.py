@@ -498,7 +498,7 @@ class PocketFromHead:
         if not head.has_run and before is not None and before[0] == seen.spin:
             if before == head.last_number:
                 return []
-            # The head changed a game's number, or took it back: neither is reliable (N8).
+            # The head changed a game's number, or took it back: neither number is reliable (N8).
             told = {"number": seen.number, "told_before": before[1]}
             figures: Figures = {name: number for name, number in told.items() if number is not None}
             return [Evidence(Fact.NUMBER_CORRECTED, seen.t_us, {"spin": seen.spin, **figures})]

@@ -451,7 +451,7 @@ class Observer:
         pressed before."""
         if seen.sensor == DOOR:
             was, self.state.door_open = self.state.door_open, seen.active
-            if seen.active is bool(was):  # only a change is evidence, or that it is open at the start
+            if seen.active is bool(was):  # only a change is evidence, or an open door at the start
                 return []
             return [Evidence(Fact.DOOR_OPENED if seen.active else Fact.DOOR_CLOSED, seen.t_us)]
         return self._stand("present" if seen.active else "clear", seen.t_us) if seen.sensor == OBJECT else []
@@ -501,7 +501,7 @@ class Observer:
         sensor, is_link = seen.sensor, seen.sensor == "link"
         beams, hidden = self._beams, []
         if is_link and beams is not None and self.run.phase is Phase.SUSPECTED:
-            # No pass after the gap can prove this launch: after two passes it is one that was not seen whole (N8).
+            # No pass after the gap can prove this launch. After two passes, it is a launch that was not seen (N8).
             shown = beams.leading
             if shown is not None and len(shown.passes) >= HIDDEN_PASSES:
                 beams.forget()

@@ -151,7 +151,7 @@ def open_serial(port: str, baud: int, key: str, *, ready: bool = True) -> Serial
             why = "a program of another user holds the port: run `wheeld doctor` as root to see which"
             if (holder := holder_of(port)) is not None:
                 why = f"process {holder[0]} holds the port ({holder[1]}): stop that process, or correct {{key}}"
-        elif os.path.isfile(port):  # `Path.is_file` would raise an error if a directory of the path is closed
+        elif os.path.isfile(port):  # `Path.is_file` would raise an error if a directory cannot be read
             why = _NO_PORT
         else:
             why = _ADVICE.get(code, f"{os.strerror(code) if code else wrong}: check the device, and {{key}}")
