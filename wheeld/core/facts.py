@@ -186,9 +186,9 @@ _BUSY = "stop other programs on the computer, or repair a line with too many edg
 
 @unique
 class Trouble(Named):
-    """What is wrong with a sensor or with the line to the sensors: a name for messages and logs, a description, and how
-    to mend it, in plain words. If there are several troubles, the first in this list explains the most. The last four
-    are warnings (`is_warning`): they do not stop play."""
+    """What is wrong with a sensor or with the line to the sensors: its name in messages and logs, a description, and
+    how to mend it, in plain words. If there are several troubles, the first in this list explains the most. The last
+    four are warnings (`is_warning`): they do not stop play."""
 
     text: str
     mend: str
