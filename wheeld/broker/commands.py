@@ -77,7 +77,7 @@ class SealedHead(Protocol):
 
     @property
     def head(self) -> bytes:
-        """The head of that record."""
+        """The head of record `n`."""
         ...
 
 
@@ -118,8 +118,8 @@ class Listener(Protocol):
         ...
 
     def standing_still(self) -> tuple[int, int] | None:
-        """While words that people said in a standstill may still come, return the standstill's start and end, in UTC.
-        Otherwise None."""
+        """Return a period in UTC if words that people said in it may still come: from the beginning of a standstill, or
+        of a failure of the network, until now. Otherwise return None."""
         ...
 
 
@@ -229,7 +229,8 @@ class CommandIntake:
             )
             self._access.check_sender(user, name)
             if isinstance(payload, ResumePayload) and (payload.without or payload.number is not None):
-                self._access.check_sender(user, "resume")  # with these members the sender confirms what no sensor sees
+                # With these members the sender confirms what no sensor sees, so he must be allowed to resume play.
+                self._access.check_sender(user, "resume")
             self._check_expiry(user, name, payload, incoming.came_utc_us or now_utc_us)
             receipt = await self._journal.receive(record, now_utc_us)
             if receipt is Receipt.CONFLICT:
@@ -266,8 +267,9 @@ class CommandIntake:
             )
 
     def _check_expiry(self, user: str, name: str, payload: CommandPayload, came_utc_us: int) -> None:
-        """Raise RefusedError if the command had expired when it came, or, after a standstill, when it may first have
-        been said. Also raise it if the command must have an expiry date and has none."""
+        """Raise RefusedError if the command had expired when it came. After a standstill, the earliest time at which it
+        may have been said counts instead. Also raise RefusedError if the command must have an expiry date and has
+        none."""
         if payload.expires_at is None:
             if user in self._access.must_expire:
                 raise RefusedError(
@@ -295,8 +297,8 @@ class CommandIntake:
             )
 
     def _said_utc_us(self, payload: CommandPayload, now_utc_us: int) -> int | None:
-        """Return the time at which the command was said, by its sender's clock. None if the command does not state it,
-        or if that clock is wrong."""
+        """Return the time at which the command was said, by its sender's clock. None if the command does not contain
+        this time, or if that clock is wrong."""
         if payload.at is None:
             return None
         said_utc_us = to_utc_us(payload.at)
@@ -342,7 +344,7 @@ class CommandIntake:
         await self._journal.answer(reply, now_utc_us)
 
     async def _note_inspection(self, user: str, payload: InspectPayload, now_utc_us: int) -> None:
-        """Store an inspection as an event record, apart from the commands."""
+        """Store an inspection as an event record too, and answer the command."""
         parts = {"level": payload.level, "ball": payload.ball, "balance": payload.balance}
         details: dict[str, object] = {"user": user, **{name: what for name, what in parts.items() if what is not None}}
         inspection = EventRecord(event="inspection", by=payload.by, why=payload.reason, details=details)

@@ -1,8 +1,8 @@
 """Finds out whether the words of people arrive. A number waits for what the chef said before it (docs/rulebook.md N7).
 
-If the network fails and no error shows this, it seems that nobody speaks. So the daemon asks the broker for a sign
-while a coup runs. If no sign comes in time, words may be on their way. The broker sends these words before it answers
-again.
+If the network fails and no error shows this, it seems that nobody speaks. So the daemon sends the broker a ping from
+time to time while a coup runs. If no answer comes in time, words may be on their way. The broker sends these words
+before it answers again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NoReturn, Protocol
 from wheeld.ports import HostClock
 
 ASK_S = 0.5
-"""The time between two requests to the broker while a coup runs. Each request takes a few bytes."""
+"""The time between two pings while a coup runs. Each ping takes a few bytes."""
 ANSWER_NS = 1_200_000_000
 """How long an answer may take. Normally it takes milliseconds. With `ASK_S`, a failure of the network is found in less
 than 2 s, the shortest time in which a number can be proven (R3)."""
@@ -29,7 +29,7 @@ class HeardConnection(Protocol):
         ...
 
     def ask(self) -> None:
-        """Ask the broker for a sign."""
+        """Send the broker a ping."""
         ...
 
     async def connected(self) -> int:
@@ -53,7 +53,7 @@ class Earshot:
         self.cut_ns: int | None = None
         """The host time since which words may still be on their way. None: everybody has been heard."""
         self._asked_ns: int | None = None
-        """When the broker was first asked after its last sign. None if no answer is awaited."""
+        """When the oldest ping without an answer was sent, in host time. None if no answer is awaited."""
 
     async def run(self) -> NoReturn:
         """Watch the connection until cancelled."""
@@ -82,8 +82,8 @@ class Earshot:
 
     async def hear(self, since_ns: int) -> None:
         """Wait after a standstill that began at `since_ns`, host time. Return when all that was said during the
-        standstill has been handled, or when `cut_ns` says that words may be on their way. One of the two must be
-        certain: sensors may have stored a whole coup that the table has not seen yet."""
+        standstill has been handled, or when `cut_ns` says that words may be on their way. Only then may the table go
+        on: the observations of a whole coup may wait for it."""
         if not await self._connection.hear(since_ns):
             self._cut()
 

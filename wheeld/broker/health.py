@@ -1,7 +1,7 @@
 """Health: one retained message. It shows from far away that a cable or a clock is bad, or that the computer is hot.
 
-Counters count since the daemon's start, so no count is lost if a report is lost. Reports are published at QoS 0, every
-ten seconds and soon after a change.
+Counters count since the daemon's start: if a report is lost, the next one contains its counts too. Reports are
+published at QoS 0, every ten seconds and soon after a change.
 """
 
 from __future__ import annotations

@@ -55,6 +55,6 @@ first part that is found counts."""
 
 
 def hint_of(trouble: str) -> str | None:
-    """Return what to do about this error, in English, which is the key of the translations. None if the error is clear
-    by itself, or unknown here."""
+    """Return what to do about this error, in English. This text is the key of its translations. None if the error is
+    clear by itself, or unknown here."""
     return next((text for part, text in HINTS if part in trouble), None)

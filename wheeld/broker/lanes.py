@@ -21,8 +21,8 @@ from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload
 from wheeld.ports import HostClock
 
 COMMAND_BYTES_MAX = 4096
-"""Three times the size of a command with a reason of 500 characters. A longer message is not read as a command or an
-ack."""
+"""The largest command that is read: three times the size of one with a reason of 500 characters. A longer message is
+not read as a command or an ack."""
 
 LANE_MAX = 500
 """How many messages of one sender may wait in one lane while the intake waits for the disk. One sender can fill its
@@ -52,7 +52,7 @@ class Lane(Enum):
     ERRANDS = "errands"
     """The commands in `ERRANDS`, from the technician, the control office and the chef."""
     OTHERS = "others"
-    """Messages that are not commands. They are answered too."""
+    """Messages that are not a command of a user of this table. Those on `cmd/{user}/{name}` are answered too."""
     REFUSALS = "refusals"
     """Commands over their budget, which are only answered."""
 
@@ -64,12 +64,12 @@ BUDGETS = {
     Lane.OTHERS: Budget(at_once=20, per_s=2.0),
 }
 """The budget of each user for each command name. People give a command a few times a minute. The broker may have kept
-ten of them during an outage. All that is stored is published in its order. So with larger budgets, a number and the
-answers to other senders would wait longer. A feed asks for missing messages at most once a second. A command costs a
-write to disk of some ms, and a row that stays.
+ten of them during an outage. Messages and answers are published in the order in which they were stored. So with larger
+budgets, a number and the answers to other senders would wait longer. A feed asks for missing messages at most once a
+second. A command costs a write to disk of some ms, and a row that stays.
 
-In a shift there are only a few commands `inspect`, `seal` and `program`. Five at once let a person correct a mistake.
-Retention removes none of their rows: five a second of 2 kB would be 0.9 GB a day, one a minute is 3 MB."""
+In a shift there are only a few commands `inspect`, `seal` and `program`. With five in a row, a person can correct a
+mistake. Retention removes none of their rows: five a second of 2 kB would be 0.9 GB a day, one a minute is 3 MB."""
 
 
 class Place(NamedTuple):
@@ -106,7 +106,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     response_topic: str | None = None
     correlation: bytes | None = None
     came_ns: int | None = None
-    """When it came, in host time. `came_utc_us` is the same moment in UTC."""
+    """When the message came, in host time. `came_utc_us` is the same moment in UTC."""
     came_utc_us: int | None = None
     is_over_budget: bool = False
     """Whether the command is over its budget. Then it is only answered."""

@@ -34,7 +34,7 @@ RETRY_MAX_S = 30.0
 
 STABLE_S = 10.0
 """After a session shorter than this, the wait doubles as after a failed attempt. Otherwise two daemons with one client
-id would end each other's session again and again."""
+id would end each other's session again and again, without a pause."""
 
 BRIEF_MAX = 3
 """After this many sessions in a row that ended at once, the log asks a person to look."""
@@ -50,8 +50,8 @@ SESSION_S = 60
 failure or a standstill is over, or people have repeated their command. An older command could act on a later coup."""
 
 HEAR_S_MAX = 5.0
-"""The longest time that a table waits, after a standstill, for what was said during it. After a loss, a new connection
-is made within two seconds. A broker that cannot be reached must not delay the number."""
+"""The longest time that a table waits, after a standstill, for what was said during it. If the connection was lost, the
+daemon connects again within two seconds. A broker that cannot be reached must not delay the number."""
 
 REFUSED_RETRY_S = 10.0
 """After this time, a request that the broker refused is made again: its access list may have changed."""
@@ -70,7 +70,7 @@ RETAINED = (*OWN, "ack")
 COMMANDS = "cmd/+/+"
 
 UNHEARD = "the broker confirms it, but does not send the message that it retains there"
-"""The reason of a refusal that the broker does not say: mosquitto confirms a subscription that its access list
+"""The reason for a refusal that the broker does not report: mosquitto confirms a subscription that its access list
 forbids, and then sends nothing."""
 
 Compare: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[None]]
@@ -164,7 +164,7 @@ class MqttConnection:
         compare: Compare | None = None,
     ) -> None:
         self.sparing_log = SparingLog(clock)
-        """The log of what broker clients do wrong. All parts of the program that handle this share one log."""
+        """The log of what broker clients do wrong. All parts of the program that refuse something share it."""
         self.inbox = Inbox(clock, self.sparing_log, access.users)
         self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "unread": 0}
         self.outage: Outage | None = None
@@ -172,7 +172,8 @@ class MqttConnection:
         self.refusals: dict[Refused, Refusal] = {}
         """What the broker refuses now."""
         self.not_renewed = ""
-        """Why the connection does not use the TLS files that have changed. Empty if none have, or without one."""
+        """Why the connection does not use the changed TLS files. Empty if no file has changed, or if there is no
+        connection."""
         self._refused = asyncio.Event()
         self._settings = settings
         self.access, self._root = access, access.root
@@ -181,7 +182,8 @@ class MqttConnection:
         self._boot_id = msgspec.json.decode(online, type=_Said).boot_id
         self._compare = compare
         self._is_new = True
-        """True until the first session of this run is used. Commands that come before that are too old."""
+        """True until the first session of this run of the daemon is used. Commands that come before that are too
+        old."""
         self._other = _Other.UNASKED
         self._clock = clock
         self._retries = _Retries(rng)
@@ -258,7 +260,7 @@ class MqttConnection:
         return self._heard_ns if self._client is None else self._client.heard_ns
 
     def ask(self) -> None:
-        """Ask the broker for a sign, which updates `heard_ns`. Without a connection this does nothing."""
+        """Send the broker a ping. Its answer updates `heard_ns`. Without a connection this does nothing."""
         if self._client is not None:
             self._client.ask()
 
@@ -315,8 +317,8 @@ class MqttConnection:
             self._note_answer("publication", publication.topic, None)
 
     def _live(self, session: int) -> MqttClient | None:
-        """Return the connection with that number if it may be used. A connection that has ended stays `_client` for a
-        moment."""
+        """Return the connection with that number if it may be used. After its end, a connection stays in `_client` for
+        a moment."""
         client = self._client
         is_over = client is None or client.gone.done() or session != self.counters["connections"]
         return None if is_over else client
@@ -347,8 +349,9 @@ class MqttConnection:
             return fault(error) or str(error)
 
     async def _use(self, client: MqttClient, files: Stamp) -> str | None:
-        """Run the whole session. Raises the reason for its end. Returns None if the next attempt is due at once."""
-        # The retained messages may show that others have newer messages, or that another computer runs this table.
+        """Run the whole session. Raises the error that ended it. Returns None if the next attempt is due at once."""
+        # Read the retained messages first: they may show that others have newer messages than the journal, or that
+        # another computer runs this table.
         self._retained.clear()
         await self._subscribe(client, RETAINED)
         # The broker sends all retained messages before it answers a later request. So when `unsubscribe` returns, all
@@ -381,7 +384,7 @@ class MqttConnection:
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            # After an orderly disconnection the broker does not publish the last will.
+            # After an orderly disconnection the broker does not publish the last will, so publish `offline` here.
             with suppress(MqttError):
                 await client.publish(self._availability, self._offline, retain=True, timeout_s=FAREWELL_S)
             raise
@@ -396,8 +399,8 @@ class MqttConnection:
         raise client.gone.result()
 
     async def _greet(self, client: MqttClient) -> None:
-        """Subscribe, then publish `online`: a user that reads it may send commands. The broker retains it, so if we may
-        read, the broker sends it to us."""
+        """Subscribe, then publish `online`: a user that reads it may send commands. The broker retains `online`, and
+        sends it to us if its access list lets us read it."""
         await self._subscribe(client, (COMMANDS,))
         try:
             await client.publish(self._availability, self._online, retain=True)
@@ -439,11 +442,11 @@ class MqttConnection:
             self._log.error("broker.refuses", kind=kind, topic=topic, answer=why, then=then)
 
     async def _yield_to_another(self, client: MqttClient) -> None:
-        """Find out whether another computer runs this table: another run of its daemon is online, or had a session a
-        moment ago. That run was killed, or its connection failed without the broker's knowledge, or it is on another
-        computer, and our connection has just ended its connection. In the last case that run connects again, and
-        publishes `online` after our `offline`. Returns if this does not happen in time. Raises MqttError if our
-        connection ends meanwhile."""
+        """Find out whether another computer runs this table. Another run of the table's daemon is online, or had a
+        session a moment ago. Perhaps it was killed, or the broker has not noticed yet that its connection failed, or it
+        is on another computer and our connection has just ended its connection. Only in the last case does it connect
+        again, and publish `online` after our `offline`. Returns if this does not happen in time. Raises MqttError if
+        our connection ends meanwhile."""
         with suppress(PublicationRefusedError):
             await client.publish(self._availability, self._offline, retain=True)
             self._other = _Other.ASKED
@@ -469,7 +472,7 @@ class MqttConnection:
         topics = [self._root + leaf for leaf in leaves]
         refused = await client.subscribe(*topics)
         for topic in topics:
-            # Only a message shows that we may read: `_greet` notes that.
+            # For `availability`, only a message shows that we may read it: `_greet` notes this.
             if topic in refused or topic != self._availability:
                 self._note_answer("subscription", topic, refused.get(topic))
 
@@ -496,7 +499,8 @@ class MqttConnection:
     # --- what arrives --------------------------------------------------------------------------------------------
 
     def take(self, publication: mqtt5.PublishPacket | Unread) -> None:
-        """Take a publication: put an ack among the acks, and a command in the inbox if there is room for it."""
+        """Take a publication: keep what came on the topics of `RETAINED`, put an ack among the acks, and a command in
+        the inbox if there is room for it."""
         self.counters["received"] += 1
         leaf = publication.topic.removeprefix(self._root)
         if isinstance(publication, Unread):

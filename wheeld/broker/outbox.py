@@ -1,7 +1,7 @@
 """The outbox: reads the journal in order and publishes each message until the broker has confirmed it.
 
 The journal is the only queue, and the outbox keeps only a position in it. A new connection starts again at the oldest
-owed message. So each message is published at least once and in order, and a reader who counts `seq` takes it exactly
+owed message. So each message is published at least once and in order, and a receiver that counts `seq` takes it exactly
 once.
 
 Messages that are published again on request are not owed. They are published when no owed message waits. An owed
@@ -31,9 +31,9 @@ from wheeld.ports import (
     Store,
 )
 
-# Stored messages are published again in passes, one pass at a time, for everybody who has asked. If the present pass
-# will still reach the first message of a request, the request joins this pass. Otherwise the request waits for the next
-# pass, which begins at the lowest requested number. So every request is answered after two passes at most. Each
+# Stored messages are published again in rounds, one round at a time, for everybody who has asked. If the present round
+# will still reach the first message of a request, the request joins this round. Otherwise the request waits for the
+# next round, which begins at the lowest requested number. So every request is answered after two rounds at most. Each
 # requester gets its messages in order and without a gap.
 
 QUESTIONS_MAX = 20
@@ -66,17 +66,17 @@ class ResendRequest(msgspec.Struct, frozen=True):
 
 
 class Resends:
-    """The present pass over the stored messages, and the requests for the next pass."""
+    """The present round of a resend, and the requests for the next round."""
 
     def __init__(self) -> None:
         self.next_seq = 0
-        """The number of the next message that the present pass publishes."""
+        """The number of the next message that the present round publishes."""
         self._served: list[ResendRequest] = []
         self._waiting: list[ResendRequest] = []
 
     @property
     def is_under_way(self) -> bool:
-        """Whether a pass is not finished."""
+        """Whether a round has not ended yet."""
         return bool(self._served)
 
     def ask(self, question: ResendRequest, last_seq: int) -> None:
@@ -92,11 +92,11 @@ class Resends:
                 self.next_seq = question.from_seq
 
     def sent(self, seq: int) -> None:
-        """Note that the present pass has sent the message with this number."""
+        """Note that the present round has published the message with this number."""
         self.next_seq = seq + 1
 
     def end(self) -> list[ResendRequest]:
-        """End the present pass, and begin the next one. Returns the requests that the ended pass has served."""
+        """End the present round, and begin the next one. Returns the requests of the round that has ended."""
         served, self._served, self._waiting = self._served, self._waiting, []
         if self._served:
             self.next_seq = min(question.from_seq for question in self._served)
@@ -104,7 +104,8 @@ class Resends:
 
 
 BATCH_MAX = 64
-"""How many messages are published before one transaction marks all of them. A crash before that repeats them."""
+"""After this many published messages, one transaction notes that they were published. After a crash before that, they
+are published again."""
 
 REFUSED_RETRY_S = 5.0
 """A message that the broker refuses (access list, quota) is published again after this time: the list may change."""
@@ -173,7 +174,8 @@ class Outbox:
         await self._store.settle(seq)
 
     async def resend(self, from_seq: int, answered: Answered) -> None:
-        """Publish every sequenced message from `from_seq` on again, and then call `answered`. Raises ResendError."""
+        """Request that every sequenced message from `from_seq` on is published again, and that `answered` is called
+        then. Raises ResendError."""
         last_seq = await self._store.last_seq()
         if not await self._store.again(from_seq, 1):
             words = translatable("there is no message {first}: the last one is {last}")
@@ -188,7 +190,8 @@ class Outbox:
 
     async def _publish_next(self, session: int) -> bool:
         if self._store.has_news():
-            await self._store.wait_news()  # this clears the signal; the messages are read below
+            # This only clears the signal that there are new messages. They are read below.
+            await self._store.wait_news()
         batch = await self._store.owed(self._cursor, BATCH_MAX)
         sent: list[int] = []
         try:
@@ -219,7 +222,7 @@ class Outbox:
     # --- what is published again ---------------------------------------------------------------------------------
 
     async def _resend_some(self, session: int) -> bool:
-        """Publish a batch of the present pass. Returns True if it stopped because another message must be published
+        """Publish a batch of the present round. Returns True if it stopped because another message must be published
         first."""
         if not self._resends.is_under_way or self._pause_s() > 0:
             return False

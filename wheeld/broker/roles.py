@@ -50,8 +50,8 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
     """One role. `reads` and `publishes` are topics below a table's root, or whole topics that begin with `wheel/`.
 
     `is_at_table`: its device belongs to one table, and its user name ends with the name of that table. The users of
-    other roles serve every table. `commands`: the commands that it may give, each on `cmd/{user}/{name}`. `about` is
-    for people.
+    other roles serve every table. `commands`: the commands that it may give, each on `cmd/{user}/{name}`. `about`
+    describes the role to people.
     """
 
     name: RoleName

@@ -35,7 +35,7 @@ _OF_US = {
     "CONNECTION:_NOT_AUTHORIZED": "the broker refuses our login: correct username and password_file (it may also not "
     "know our certificate), then restart this wheel",
     "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
-    # If a name has several addresses, the text has an error for each.
+    # If `host` has several addresses, the text has one error for each address, and this name may be anywhere in it.
     "CONNECTION_REFUSED": "no broker listens there: start it (`systemctl start mosquitto` on its computer), or correct "
     "`host` and `port`",
 }
@@ -104,7 +104,8 @@ class TlsFiles(msgspec.Struct, frozen=True):
 
 
 class OwnCertificate(NamedTuple):
-    """The name in our certificate (may be empty), which brokers may take as the user name, and when it is valid."""
+    """Our certificate: the name in it, which may be empty and which brokers may take as the user name, and its
+    validity."""
 
     name: str
     begins: datetime
@@ -112,8 +113,8 @@ class OwnCertificate(NamedTuple):
 
 
 def own_certificate(cert_file: Path) -> OwnCertificate | None:
-    """Return the name in our certificate, and when it is valid. None if the optional package that reads it is not
-    installed. Raises TlsFilesError."""
+    """Return the name and the validity of our certificate. None if the optional package that reads it is not installed.
+    Raises TlsFilesError."""
     try:
         from cryptography import x509  # noqa: PLC0415  cryptography is optional
     except ImportError:

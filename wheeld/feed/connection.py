@@ -130,7 +130,7 @@ class Feed:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Send the last ack if the broker takes it soon, and leave."""
+        """Send the last ack if the broker takes it soon, and end the connection."""
         if self._keeping is None:
             return
         with suppress(TimeoutError):
@@ -197,7 +197,8 @@ class Feed:
         async with connected(
             self._host, login.port, login.packet(), take=self._note, timeout_s=PUBLISH_TIMEOUT_S, tls=login.tls()
         ) as client:
-            # A broker may grant a subscription and then send nothing. Only its silence shows that.
+            # The answer names the topics that the broker refuses. But a broker may also grant a subscription and then
+            # send nothing: only its silence shows that.
             refused = await client.subscribe(*(f"{self._root}/{leaf}" for leaf in (*SEQUENCED, "reply")))
             leaves = ", ".join(topic.removeprefix(f"{self._root}/") for topic in refused)
             self._report(f"the broker's access list refuses {leaves}" if refused else None)
@@ -214,8 +215,8 @@ class Feed:
                 raise errors[0]
 
     def _note(self, publication: mqtt5.PublishPacket | Unread) -> None:
-        """Keep a publication until it is read. If it cannot be decoded, its message is missing, and is requested
-        again."""
+        """Keep a publication until it is read. If it cannot be decoded, or too many wait, its message is missing, and
+        is requested again."""
         if isinstance(publication, mqtt5.PublishPacket) and len(self._unread) < INBOX_MAX:
             self._unread.append(publication)
             self._came.set()
@@ -297,7 +298,7 @@ class Feed:
             self._report(f"the broker refuses {leaf}: {refused}")
 
     def _report(self, trouble: str | None) -> None:
-        """Report a change of the present trouble once. None: there is no trouble."""
+        """Report `trouble` if it has changed. None means that there is no trouble."""
         if trouble != self._trouble:
             self._trouble = trouble
             self._manner.tell(trouble or f"{self._host}:{self._login.port}: connected")

@@ -18,7 +18,8 @@ MESSAGE_BYTES_MAX = 65_536
 """The largest size of a message. It is far above a wheel's longest message of about 2,000 bytes, so a larger message is
 from another program."""
 SEQ_MAX = 2**53 - 1
-"""JSON readers agree on whole numbers up to here. A wheel would need a billion years to reach it."""
+"""The largest sequence number that is accepted: JSON readers agree on whole numbers up to this. A wheel would need a
+billion years to reach it."""
 NUMBER_MAX = 37
 """The number of "00": the highest in any layout of pockets."""
 
@@ -33,11 +34,11 @@ class FeedError(Exception):
     """A message that must not be used, and was not handed out. Continue to iterate: the feed requests the true one.
 
     `malformed`: it is not JSON of a feed, or a verdict that nobody can settle. `foreign`: it is from another table or
-    topic. `test`: it is from a bench table while a live one was requested, or the reverse. `edited`: its bytes do not
-    match its hash. `signature`: it is missing or wrong. `chain`: it does not follow the message before. `conflict`:
-    another message with its number came before. `rolled_back`: the wheel no longer has what it published. `lost`: the
-    wheel reports that it has no messages for some numbers, because its journal was restored from an older copy. Settle
-    the lost messages from other records. The message that reports the loss comes next.
+    topic. `test`: it is from a bench table while a live table was requested, or from a live table while a bench table
+    was. `edited`: its bytes do not match its hash. `signature`: it is missing or wrong. `chain`: it does not follow the
+    message before. `conflict`: another message with its number came before. `rolled_back`: the wheel no longer has what
+    it published. `lost`: the wheel reports that it has no messages for some numbers, because its journal was restored
+    from an older copy. Settle the lost messages from other records. The message that reports the loss comes next.
     """
 
     def __init__(self, fault: Fault, seq: int | None, why: str) -> None:
@@ -71,8 +72,8 @@ class FeedMessage:
 _CLOSED = re.compile(
     rb'(.*,"prev":"([0-9a-f]{64})"),"hash":"([0-9a-f]{64})"(?:,"signature":"([A-Za-z0-9+/]{86}==)")?\}', re.DOTALL
 )
-"""The hash is SHA-256 of everything before `,"hash"`. The signature, if there is one, is Ed25519 over the hash in
-hex."""
+"""A message with its `prev`, its hash and perhaps its signature. The hash is SHA-256 of everything before `,"hash"`.
+The signature, if there is one, is Ed25519 over the hash in hex."""
 
 
 def read_message(
@@ -97,7 +98,8 @@ def read_message(
 
 
 def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
-    """Raise FeedError if the message is of a bench table while a live table is requested, or the reverse."""
+    """Raise FeedError if the message is of a bench table and a live table is requested, or if the message is of a live
+    table and a bench table is requested."""
     if body.get("test", False) is test:
         return
     if test:

@@ -87,7 +87,8 @@ class Order:
         self._wait_s = 0.0
         self._tries = 0
         self._silences = 0
-        self._rolled_back: tuple[int, int] | None = None  # the last report of this kind: it is made only once
+        # our and the wheel's last number in the last such report, which is not repeated
+        self._rolled_back: tuple[int, int] | None = None
 
     def connected(self, now_s: float) -> None:
         """Note a new connection. Messages and an answer may be lost: ask soon, after the messages that the broker kept
@@ -96,7 +97,8 @@ class Order:
         self._first_s = now_s + self._manner.every_s / 2
 
     def doubt(self) -> None:
-        """Note that a message or a reply was refused. It may have been the next one, or a reply about another table."""
+        """Note that a message or a reply was refused. The true one may still be missing, so the next request is due
+        sooner."""
         self.counters["faults"] += 1
         self._unsure = True
 

@@ -31,7 +31,7 @@ CHUNK_BYTES = 65_536
 """How many bytes are read at once: some hundred packets, which take a few ms. Then other tasks have their turn."""
 
 CLOSE_S = 1.0
-"""How long the last data may take to go out when the connection is closed."""
+"""When the connection is closed, sending the last data may take this long."""
 
 Take: TypeAlias = Callable[[mqtt5.PublishPacket | Unread], None]
 """Called with each publication. When the call returns, the publication has been handled."""
@@ -63,7 +63,8 @@ class MqttClient(asyncio.BufferedProtocol):
         self._writable, self._closed = asyncio.Event(), asyncio.Event()
         self._writable.set()
         self._room = asyncio.Semaphore(1)
-        """How many publications may wait for their confirmation at once. The broker gives the number at the start."""
+        """How many publications may wait for their confirmation at the same time. The broker says how many, at the
+        start."""
 
     @property
     def has_session(self) -> bool:

@@ -48,7 +48,7 @@ class PublicationRefusedError(MqttError):
 
 class Unread:
     """A publication on this `topic` that cannot be decoded. Such a publication is confirmed, too. Otherwise a broker
-    that does not check what it passes on would send it again and again."""
+    that does not check publications would send it again and again."""
 
     def __init__(self, topic: bytes) -> None:
         self.topic = topic.decode(errors="replace")
@@ -152,7 +152,8 @@ class Session:
         self._out.append(packet.write())
 
     def _new_id(self) -> int:
-        """Return an identifier that awaits no answer. There is one: a broker never lets us use all of them (3.3.4)."""
+        """Return an identifier that awaits no answer. There always is one: a broker never lets us use all of them
+        (3.3.4)."""
         while True:
             self._last_id = self._last_id % 0xFFFF + 1
             if self._last_id not in self._awaited:
@@ -224,7 +225,8 @@ def _read(data: memoryview) -> mqtt5.Packet | None:
         return mqtt5.read(data)[0]
     except (KeyboardInterrupt, SystemExit):
         raise
-    # The codec panics at a text that is not UTF-8. The exception of a panic derives from BaseException.
+    # The codec is written in Rust, and panics at a text that is not UTF-8. The exception of a panic derives from
+    # BaseException.
     except BaseException as wrong:  # noqa: BLE001
         if data[0] & 0xF0 == PUBLISH:
             return None
