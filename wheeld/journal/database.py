@@ -374,7 +374,8 @@ class Database:
 
 
 def _told(error: OSError, path: Path) -> str:
-    """Return the system's message about a file. If the file belongs to another user, also say what to do."""
+    """Return the system's message about a file. If the file belongs to another user, or the disk is read-only, also say
+    what to do."""
     if isinstance(error, PermissionError):
         owned = shlex.quote(str(path))
         return f"{error.strerror}: it or a file beside it belongs to another user; as root: `chown wheeld: {owned}*`"

@@ -26,8 +26,8 @@ Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SEQ_MAX - 1)]
 
 
 class BehindError(JournalError):
-    """The broker or the settlement core has messages of this table that the journal does not have. `after` names the
-    last message that they have, in the form of `wheeld journal adopt --after`."""
+    """The broker retains a message of this table that the journal does not have. `after` names the last message that is
+    known there, in the form of `wheeld journal adopt --after`."""
 
     def __init__(self, path: Path, why: str, after: str) -> None:
         super().__init__("behind", path, why)
@@ -58,8 +58,8 @@ class _Ack(msgspec.Struct):
 
 
 def refuse_other_mode(journal: JournalReader, retained: Mapping[str, bytes], *, test: bool) -> None:
-    """Raise JournalError if the broker retains a message of a bench table under this name and this table is live, or
-    the other way round. The numbers of a bench table and of a live table are not related."""
+    """Raise JournalError if the broker retains a message of a bench table and this table is live, or a message of a
+    live table and this is a bench table. The numbers of a bench table and of a live table are not related."""
     for leaf in ("table", "notice"):
         found = _read(retained, leaf, Mode)
         if found is None or found.test is test:

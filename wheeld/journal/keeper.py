@@ -48,7 +48,8 @@ DAEMON = "wheeld"
 
 
 class JournalKeeper:
-    """Seals `journal` when `table` changes, and removes old evidence: by age only while `is_clock_trusted()`."""
+    """Seals `journal` when the bouler of `table` changes and when the table closes, and removes old evidence: by age
+    only while `is_clock_trusted()`."""
 
     def __init__(
         self,
@@ -134,7 +135,8 @@ class JournalKeeper:
             await self._clock.sleep(PRUNING_PERIOD_S)
 
     async def watch(self) -> NoReturn:
-        """Check once a second that the files are still the journal's. Ends with the journal's error if they are not."""
+        """Check once a second that nobody has deleted, exchanged, cut or written to the journal's files. Ends with the
+        journal's error if somebody has."""
         while True:
             await self._journal.look()
             await self._clock.sleep(WATCH_S)

@@ -1,4 +1,5 @@
-"""Opens a journal for writing: begins a new one, or verifies that it is this table's and that nobody has changed it.
+"""Opens a journal for writing: begins a new one, or verifies that it belongs to this table and that nobody has changed
+it.
 
 The daemon publishes, seals and stores nothing before that. The first record names the owner of the journal: the site,
 the table and the public key, if there is one.
@@ -40,7 +41,7 @@ def open_to_write(
     path: Path, *, owner: Owner | None = None, signer: Signer | None = None, at_utc_us: int = 0
 ) -> JournalWriter:
     """Open the journal at `path` for writing. With an `owner`, an empty journal is begun for that table, and any other
-    journal must be that table's.
+    journal must belong to that table.
 
     Raises JournalError, also if somebody has changed the file, or if its key is not the key of `signer`.
     """

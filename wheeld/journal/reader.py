@@ -51,7 +51,7 @@ _NEWEST_ANSWERS = (
 )
 """The answer to a recent command is among the last debts, because a batch is published faster than people can send
 commands. A search without a limit would read a backlog of days for each batch. The answer to `resend` means that all
-requested messages have come, so it keeps its place."""
+requested messages have come, so it never comes before them."""
 
 
 class JournalReader:
@@ -322,17 +322,17 @@ class JournalReader:
         return self.database.row(query, ref)
 
     def linked(self, kind: str, first_n: int, last_n: int) -> dict[int, tuple[bytes | None, ...]]:
-        """Return, by key, the columns of all records of this kind that the links from `first_n` to `last_n` hold."""
+        """Return, by key, the columns of all records of this kind in the links from `first_n` to `last_n`."""
         of = KINDS[kind]
         return self._of_links(of.key, of.canonical_columns, of.table, kind, first_n, last_n)
 
     def packed_logs(self, first_n: int, last_n: int) -> dict[int, tuple[int, int, bytes]]:
-        """Return, by coup, the logs of the evidence that these links hold, as they are on disk: when each log was
-        stored, its size, and its bytes (zlib)."""
+        """Return, by coup, the logs of the evidence in the links from `first_n` to `last_n`, as the logs are on disk:
+        when each log was stored, its size, and its bytes (zlib)."""
         return self._of_links("coup", f"at_utc_us, bytes, {_PACKED}", "logs", EVIDENCE.name, first_n, last_n)
 
     def pruned(self, first_n: int, last_n: int) -> dict[int, tuple[bytes | None, ...]]:
-        """Return, by coup, the removals of the evidence that these links hold."""
+        """Return, by coup, the removals of the evidence in the links from `first_n` to `last_n`."""
         return self._of_links(PRUNING.key, PRUNING.canonical_columns, PRUNING.table, EVIDENCE.name, first_n, last_n)
 
     def _of_links(
@@ -386,8 +386,8 @@ class JournalReader:
         return None if row is None or row[1] == row[0] else (row[0], row[1])
 
     def foreign_counter(self) -> str | None:
-        """Return the name of a counter that SQLite did not make: for another table, a second one for its table, or not
-        a number. None if there is none."""
+        """Return the name of a counter that SQLite did not make: it is for another table, or a second counter for one
+        table, or not a number. None if there is none."""
         row = self.database.row(
             "SELECT quote(name) FROM sqlite_sequence GROUP BY name HAVING count(*) > 1 OR name IS NULL"
             " OR name NOT IN ('messages', 'commands', 'events') OR typeof(min(seq)) <> 'integer'"

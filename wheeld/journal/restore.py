@@ -1,8 +1,8 @@
 """Makes the lost journal of a wheel anew from the records of the feed that its house has, as they were published.
 
 The file of the house (`wheeld-house records`) has one message on each line, in the order of `seq`. Its last line is the
-newest checkpoint, if there is one. The file is not trusted: every message and the checkpoint have the wheel's own
-signature, and each message has the hash of the message before.
+newest checkpoint, if there is one. The file is not trusted: if the wheel has a key, every message and the checkpoint
+must have its signature, and each message must have the hash of the message before.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Records:
 
     def verified(self) -> Iterator[tuple[bytes, _Message]]:
         """Yield each record after it was checked. Raises RestoreError at the first wrong record."""
-        # Find the checkpoint, and the numbers that are reported as lost.
+        # First find the checkpoint, and the numbers that are reported as lost.
         for number, line in enumerate(self._file, 1):
             if self._noted is not None:
                 raise RestoreError("something stands behind its checkpoint, which must be its last line")
@@ -142,7 +142,8 @@ class _Records:
         self.seq = message.seq
         self.table.take(topic, payload, from_text(message.at))
         self.tree.add(payload)
-        # A key always makes the same signature of a text. So the checkpoint that we make of the same tree is the same.
+        # A key always makes the same signature of a text. So if the tree is the same, our checkpoint is the same text
+        # as the house's.
         if (
             self._noted is not None
             and self._signer is not None

@@ -3,8 +3,8 @@
 The rows of `origins`, `adoptions`, `messages`, `evidence`, `commands`, `senders`, `answers`, `prunings`, `heads` and
 `events` are written once and never changed. Each is a record with a link in `chain`. The other tables contain no
 records. The one row of `tail` binds `debts` (what the broker or the settlement core does not have yet) and `kept` (what
-a restart reads) to the chain. `logs` holds the evidence itself until retention removes it. Its digests are in
-`evidence`.
+a restart reads) to the chain. `logs` contains the observation logs until retention removes them. The digests of the
+logs are in `evidence`.
 
 The shape of the file is verified too. Any table, column, index, view or trigger that is not listed below is a fault.
 """
@@ -169,8 +169,8 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
 
 
 def misfit(db: sqlite3.Connection) -> str | None:
-    """Return what is wrong with a thing that is only in the file, or else with a thing that is only in this schema.
-    None if the file's shape is right."""
+    """Return the first table, column, index, view or trigger that only the file has, or else one that only this schema
+    has, and what is wrong with it. None if the file's shape is right."""
     found, meant = _shape(db), _meant()
     if planted := found - meant:
         kind, name, *_ = min(planted, key=repr)

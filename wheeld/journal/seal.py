@@ -30,7 +30,8 @@ signature."""
 
 
 class KeyFileError(WheeldError, ValueError):
-    """The file holds no key, or there is no library to use it. The text names the file and what to do."""
+    """The file contains no key, or the library that uses it is not installed. The text names the file and what to
+    do."""
 
 
 class FileSigner:

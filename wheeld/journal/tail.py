@@ -2,9 +2,10 @@
 and signs it if there is a key. Then nobody without the key can add a record, or change what a restart reads or what is
 owed, not even between two seals.
 
-The tail holds the digest of what a restart reads. The debts may be a year of messages, so the tail holds a sum with one
-term for each debt. To add or remove a term takes the same short time, however many debts there are. SQLite itself
-reports each changed debt, through triggers that are in no file. So no statement can change a debt and not the sum.
+The tail contains the digest of what a restart reads. The debts may be a year of messages, so the tail contains a sum
+with one term for each debt. To add or remove a term takes the same short time, however many debts there are. SQLite
+itself reports each changed debt, through temporary triggers of this connection. So no statement can change a debt
+without the sum.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def _compare_rows(journal: JournalReader, walk: Walk) -> None:
     report = walk.report
     for kind in KINDS:
         rows, links = journal.count(kind), walk.counts[kind]
-        # If there are as many rows as links, and no two links hold the same row, then each row is in a link. No search
+        # If there are as many rows as links, and no two links are of the same row, then each row has a link. No search
         # is needed.
         is_searched = bool(report.faults) or rows != links or kind in walk.unordered
         if is_searched and (ref := journal.unlinked(kind)) is not None:

@@ -134,7 +134,8 @@ class Walk:
         self.last_refs: dict[str, int] = {}
         """The last key of each kind that the walk has passed."""
         self.unordered: set[str] = set()
-        """The kinds whose keys do not grow along the chain. Only for these kinds may two links hold the same record."""
+        """The kinds whose keys do not grow along the chain. Only for these kinds may two links be of the same
+        record."""
         self.first_id: int | None = None
         """The id of the first message that the walk has passed. None before that."""
         self._journal = journal
@@ -148,8 +149,8 @@ class Walk:
     def go(self, limit: int) -> bool:
         """Check up to `limit` more links. Returns whether there were any. Raises JournalError for a damaged file."""
         links = self._journal.links(self.report.records, limit)
-        # A link with a wrong type is damage to the file: no statement can have stored it. Links in a wrong order could
-        # make the walk endless.
+        # A value of a wrong type in a link is damage to the file: no statement can have stored it. Links in a wrong
+        # order could make the walk endless.
         after_n = self.report.records
         for link in links:
             if tuple(map(type, link)) != _TYPES or link.n <= after_n:
@@ -251,7 +252,7 @@ class Walk:
             return
         if not self._is_in_feed:
             self._enter_feed(int(first))
-        # Older messages with numbers of this adoption may still be stored, but they were never published.
+        # An adoption may begin with numbers that stored messages have already: these messages were never published.
         if not 1 <= int(first) <= report.last_seq + 1 or int(last) < max(int(first), report.last_seq):
             report.blame(f"{where}: its numbers do not follow seq {report.last_seq}")
             return

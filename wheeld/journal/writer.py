@@ -49,9 +49,9 @@ UNFINISHED = translatable(
 )
 
 ADOPTED_AT_ONCE = 1_000_000
-"""How far an adoption may go beyond the journal's last number without `far`: four months of play. A busy table plays a
-coup a minute and gives about ten numbers for each, so 7,200 numbers in twelve hours. Anyone who may publish `ack` could
-name any number, and a jump can never be undone."""
+"""How far an adoption may go beyond the journal's last number without `far`: at least four months of play. A busy table
+plays a coup a minute and gives five to ten numbers for each, so at most 7,200 numbers in twelve hours. Anyone who may
+publish `ack` could name any number, and a jump can never be undone."""
 
 ADOPTED_SEQ_MAX = SEQ_MAX // 2
 """The last number that an adoption may reach, so that half of the numbers of a feed are left to continue with."""
@@ -152,7 +152,7 @@ class JournalWriter:
                 self._keep("position", msgspec.json.encode(position))
 
     def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
-        """See `Store.owed`. If there is a key, it has signed every returned message of the feed."""
+        """See `Store.owed`. If there is a key, every returned message of the feed is signed with it."""
         return self._signed(self.reader.owed(after_id, limit))
 
     def again(self, from_seq: int, limit: int) -> list[OwedMessage]:
