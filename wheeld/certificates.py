@@ -20,13 +20,16 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 DAY = datetime.timedelta(days=1)
 AUTHORITY_DAYS = 20 * 365
-"""No wheel is used for so long. If the authority changes, a person must carry a new certificate to each device."""
+"""How long the certificate of an authority is valid. No wheel is used for so long. If the authority changes, a person
+must carry a new certificate to each device."""
 CERTIFICATE_DAYS = 5 * 365
-"""A house replaces its devices within about this time, so a forgotten certificate has expired by then."""
+"""How long any other certificate is valid. A house replaces its devices within about this time, so a forgotten
+certificate has expired by then."""
 RENEWED_DAYS = 90
 """Setup renews a certificate that expires within this number of days. This leaves time to carry it to its device."""
 CLOCK = DAY
-"""A certificate is valid from this time before it is made: the clock of a small computer may be late after a start."""
+"""The validity of a certificate begins this long before it is made: the clock of a small computer may be late after a
+start."""
 
 Verdict: TypeAlias = Literal["make", "renew", "differs", "stays"]
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address | ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -49,9 +52,9 @@ def public_half(key: bytes) -> bytes:
 
 
 def authority(key: bytes, hosts: Sequence[str], now: datetime.datetime) -> bytes:
-    """Return the authority's own certificate. It lets the authority issue certificates only for a broker on `hosts` and
-    for devices, which have no host name, but not for another authority. So a thief of the key cannot make a device
-    trust any other server."""
+    """Return the authority's own certificate. It lets the authority issue certificates for a broker on `hosts`, and for
+    devices without a host name, and for nobody else. So a thief of the key cannot make a device trust any other
+    server."""
     private = _private(key)
     name = _name(f"house authority of {hosts[0]}")
     # In this constraint, an address must be written as a network of one address.
@@ -110,8 +113,8 @@ def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> str 
 def judged(
     certificate: bytes | None, key: bytes | None, name: str, issuer: bytes, now: datetime.datetime
 ) -> tuple[Verdict, str]:
-    """Return what setup does with a certificate of `name` and its key, and the reason, a text as of `wrong_with`. What
-    is missing is made. What has no key, or ends soon, is renewed."""
+    """Return what setup does with the certificate of `name` and its key, and why, as a text like those of `wrong_with`.
+    Setup makes a missing certificate, and renews a certificate that has no key or ends soon."""
     if certificate is None:
         return "make", ""
     if key is None:
@@ -123,15 +126,16 @@ def judged(
 
 
 def issuer_of(certificate: bytes | None, key: bytes | None, hosts: Sequence[str], now: datetime.datetime) -> bytes:
-    """Return the authority's certificate, by which others are judged. If it is lost, return the one that setup makes
-    anew with its key; without a key, too, an empty text."""
+    """Return the authority's certificate, with which other certificates are checked. If it is lost, return the one that
+    setup makes with the authority's key. If the key is lost too, return an empty text."""
     if certificate is None and key is not None:
         return authority(key, hosts, now)
     return certificate or b""
 
 
 def ending(certificate: bytes, now: datetime.datetime) -> str | None:
-    """Return that the certificate has expired, or expires within `RENEWED_DAYS`, in English. None if neither is so."""
+    """Return a text in English if the certificate has expired, or expires within `RENEWED_DAYS`. Otherwise return
+    None."""
     left = x509.load_pem_x509_certificate(certificate).not_valid_after_utc - now
     if left <= datetime.timedelta():
         return "it has expired"

@@ -1,4 +1,4 @@
-"""The exit codes, from sysexits.h where it has one for a case. docs/operations.md says what to do after each."""
+"""The exit codes. If sysexits.h has a code for a case, it is used. docs/operations.md says what to do after each."""
 
 from __future__ import annotations
 

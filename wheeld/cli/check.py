@@ -45,8 +45,8 @@ def check(options: argparse.Namespace) -> Exit:
 
 
 def _closed(file: Path, config: Config) -> Text | None:
-    """Return which file of the wheel is closed to the unit's user, and how to open it. None if none is: a reload asks
-    this, as root, and a daemon that could not read its files again would end. Raises OSError."""
+    """Return which file of the wheel the unit's user may not read or write, and how to change that. None if he may use
+    all of them. A reload calls this as root, because a daemon that cannot read its files again ends. Raises OSError."""
     journal = config.journal.path
     # The lock, and files of SQLite, are beside the journal. systemd makes the directory, and gives it to the user.
     written = [path for path in (journal.parent, *sorted(journal.parent.glob(f"{journal.name}*"))) if path.exists()]
@@ -279,7 +279,8 @@ def _mqtt(config: Config) -> Iterator[Text]:
         "secured": secured,
     }
     yield Text("broker: {address} {who}, {secured}", at)
-    # This is not wrong at a start: the clock of a computer without a battery may be wrong then, and is set soon after.
+    # A start does not refuse such a certificate: the clock of a computer without a battery may be wrong then, and is
+    # set soon after.
     if own is not None and own.begins > datetime.now(UTC):
         begins: dict[str, Part] = {
             "certificate": str(mqtt.cert_file),

@@ -202,7 +202,7 @@ def live(signals: Signals, config: Config, catalogue: Catalogue) -> str:
         told.append(Text("rotor stands"))
     else:
         way = TURNS[signals.direction]
-        rpm = f"{signals.rpm:.1f}"  # a fixed width, because the line is printed each second
+        rpm = f"{signals.rpm:.1f}"  # always one decimal: the line is printed each second and must not change its width
         told.append(Text("rotor {rpm} rpm {way}", {"rpm": rpm, "way": Text(way) if way else "?"}))
     if config.table.beams_deg:
         told.append(Text("beams {counts}", {"counts": _counts(signals.pulses, len(config.table.beams_deg))}))
@@ -296,7 +296,7 @@ def findings(
     ]
     yield from way
     if any(each.level == "wrong" for each in way):
-        return  # if the direction is wrong, all other angles are mirrored
+        return  # with the wrong direction, all angles are mirrored and cannot be compared
     yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_given=ball_given)
     if number is None:
         yield from of_lying(seen, wheel.readers_deg)
@@ -314,7 +314,7 @@ def write(
     language: Language,
     found: Sequence[Finding] = (),
 ) -> Exit:
-    """Write what was learned into the file, unless `found` shows that more than an angle is wrong.
+    """Write the learned angles into the file, unless `found` or the angles themselves show a reason against it.
 
     The former file is kept beside it. Raises OSError, ConfigError.
     """

@@ -1,6 +1,7 @@
 """Draws a coup's observations as text on one time axis: one row for each sensor, and one row for people's commands.
 
-A laboratory sees it on a terminal at the wheel. `hw-sim draw` draws the same as a picture, on another computer.
+A laboratory sees this drawing on a terminal at the wheel. `hw-sim draw` makes a picture of the same observations, on
+another computer.
 """
 
 from __future__ import annotations

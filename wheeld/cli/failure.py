@@ -67,12 +67,14 @@ def file_trouble(wrong: OSError) -> Text | str:
 
 
 _NOT_ALLOWED = translatable("this user may not use it; run the command as root, or as a user who may")
-"""Most files of a wheel are closed to other users. Only root may read its secrets."""
+"""What to do if this user may not use a file. Most files of a wheel are closed to other users, and only root may read
+its secrets."""
 _NOT_ALLOWED_UNIT = translatable(
     "this user may not use it; run the command as root, or as a user who may; if this is the wheel's unit, as root: "
     "`{command}`"
 )
-"""The same for a configuration. Its unit reads it as the user wheeld; systemd reads the secrets for the unit."""
+"""The same for a configuration file. The wheel's unit reads this file as the user wheeld. systemd reads the secrets for
+the unit."""
 
 
 def warn(trouble: str) -> None:

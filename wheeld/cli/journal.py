@@ -99,7 +99,7 @@ def verify(options: argparse.Namespace) -> Exit:
 
 
 def seal(options: argparse.Namespace) -> Exit:
-    """Sign the head of a journal that no daemon has open, and print it. Raises JournalError, OSError."""
+    """Sign the head of a journal that no daemon has open, and print this head. Raises JournalError, OSError."""
     if options.key is None:
         return fail(
             Text("there is no key to seal with: name a wheel that has a key, or give --key"), Exit.USAGE, options
@@ -357,8 +357,8 @@ def _require(path: Path) -> None:
 
 
 def _noted(n: int, head: bytes) -> str:
-    """Return the head in the form of `--head`. People should note it where nobody who can change the journal can change
-    the note."""
+    """Return the head in the form of `--head`. People should note it in a place that nobody who can change the journal
+    can change."""
     return f"head of record {n}: {n}:{head.hex()}"
 
 

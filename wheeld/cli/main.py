@@ -30,8 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = options.do(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The program that reads our output has ended. Without these lines, Python would report at exit that it cannot
-        # flush.
+        # The program that reads our output has ended. Without this, Python would report at exit that it cannot write
+        # the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except (WheeldError, OSError) as wrong:

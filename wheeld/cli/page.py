@@ -156,7 +156,8 @@ def _setting(options: argparse.Namespace) -> PageSetting:
 
 
 def _panel(role: PanelRole, options: argparse.Namespace, table: str) -> PanelSetting:
-    """Return the panel of `role` with its own login. Its name at the broker is in its certificate, if it has one."""
+    """Return the panel of `role` with its own login. Its name at the broker comes from the options, from its
+    certificate, or from the role, in this order."""
     given = vars(options)
     cert_file = given[f"{role}_cert_file"]
     named = None if cert_file is None else common_name(cert_file)

@@ -462,7 +462,8 @@ def _add_journal(commands: Commands[_Parser]) -> None:
 
 
 def _add_wheel(command: argparse.ArgumentParser, *, about: str = _WHEEL, required: bool = True) -> None:
-    """Add the name of a wheel. It may follow a `-c`, which earlier versions of `run` and `doctor` asked for."""
+    """Add the name of a wheel. A `-c` before the name is accepted, because earlier versions of `run` and `doctor`
+    needed it."""
     command.add_argument("wheel", metavar="WHEEL", nargs=None if required else "?", help=about)
     command.add_argument("-c", "--config", action="store_true", help=argparse.SUPPRESS)
 

@@ -21,12 +21,12 @@ def user() -> str:
 
 
 def person(text: str) -> str:
-    """Return a person's name, if a command to a wheel may have it. Raises ArgumentTypeError."""
+    """Return a person's name, if it is valid in a command to a wheel. Raises ArgumentTypeError."""
     return _visible(text, Name, "is not a name of 1 to 64 visible characters")
 
 
 def sentence(text: str) -> str:
-    """Return a reason, if a command to a wheel may have it. Raises ArgumentTypeError."""
+    """Return a reason, if it is valid in a command to a wheel. Raises ArgumentTypeError."""
     return _visible(text, Sentence, "is not a reason of 1 to 500 visible characters")
 
 

@@ -1,4 +1,4 @@
-"""What a command that runs as root may do, for a while, only as another user."""
+"""Lets a command that runs as root do something with only the rights of another user."""
 
 from __future__ import annotations
 

@@ -56,7 +56,8 @@ def setup(
     computer: Computer | None = None,
     ask: Callable[[str], str] | None = None,
 ) -> Exit:
-    """Set the wheel up. `ask` asks a person a question. Without `ask` and without a terminal, setup takes the defaults.
+    """Set the wheel up. `ask` asks a person a question. Without `ask`, and without a terminal or with `--yes`, setup
+    takes the defaults.
 
     Raises ConfigError, OSError.
     """

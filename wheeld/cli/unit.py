@@ -27,10 +27,10 @@ TOLD = frozenset({"event", "level", "at", "why"})
 
 
 def status(options: argparse.Namespace) -> Exit:
-    """Print the state of the wheel's unit and of its pages' unit, and what to do if one of them does not run. Then the
-    exit code is that of `systemctl status`. Raises OSError.
+    """Print the state of the wheel's unit and of its pages' unit, and what to do if one of them does not run. In that
+    case the exit code is the one that `systemctl status` returns. Raises OSError.
 
-    Nothing is printed about pages that nobody has started.
+    Nothing is printed about pages that do not run and do not start with the computer.
     """
     name = wheel_of(options.wheel).config.stem
     pages = f"wheeld-page@{name}"
@@ -56,14 +56,15 @@ def status(options: argparse.Namespace) -> Exit:
 
 
 def _is_again(told: Mapping[str, str]) -> bool:
-    """Return whether the unit has failed and systemd starts it again: after exit code 74 it waits some seconds."""
+    """Return whether the unit has failed and systemd starts it again. After exit code 74, systemd waits some seconds
+    before that."""
     sub = told["SubState"]
     return sub == "auto-restart" or (sub == "stop-post" and told["Result"] != "success")
 
 
 def _standing(what: Part, unit: str, logs: str, told: Mapping[str, str]) -> Iterator[Text]:
     state, is_again = told["ActiveState"], _is_again(told)
-    # A reload, also one that failed, is a change of state, too.
+    # While the unit runs, each reload changes `StateChangeTimestamp`, even a reload that failed.
     changed = "ActiveEnterTimestamp" if state == "active" else "StateChangeTimestamp"
     since: dict[str, Part] = {"wheel": what, "since": told[changed]}
     start = f"systemctl start {unit}"

@@ -75,7 +75,7 @@ async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(troubles.caught)
     is_secured = any((options.ca_file, options.cert_file, options.key_file))
-    # With a certificate, the name at the broker is the certificate's.
+    # Without a username among the options, the broker takes the name in the certificate.
     user: str | None = options.username or (options.cert_file and common_name(options.cert_file))
     login = Login(
         port=options.port or (TLS_PORT if is_secured else PLAIN_PORT),

@@ -64,7 +64,7 @@ def given_by_systemd(name: str) -> Path:
 
 
 def not_stored(name: str, instance: str, file: Path) -> Text:
-    """Return the text for a credential that is in no store of this computer. It says what to do."""
+    """Return the text about a credential that is in no store of this computer. The text says what to do."""
     named: dict[str, Part] = {
         "credential": f"{CREDENTIAL}{name}",
         "file": str(file),
@@ -72,7 +72,7 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
     }
     if name.endswith("password"):  # only the broker's owner knows the password
         return Text("names {credential}, but {file} does not exist: write the password into it (mode 0600)", named)
-    if name == "signing-key":  # setup does not make a key beside the public key of another one
+    if name == "signing-key":  # setup makes no new key while the public half of the lost key exists
         public = f"/etc/wheeld/{instance}.pub"
         return Text(
             "names {credential}, but {file} does not exist: put the copy of the key back. If there is none, a new key "

@@ -36,7 +36,8 @@ def load(path: Path, credentials: Credentials = given_by_systemd) -> Config:
 
 
 def load_here(path: Path, credentials: Credentials = given_by_systemd) -> Config:
-    """Read and validate the file at `path`, also for a start on this computer. Raises OSError, ConfigError."""
+    """Read and validate the file at `path`, and check that a wheel could start with it on this computer. Raises
+    OSError, ConfigError."""
     config = load(path, credentials)
     if problems := problems_here(config):
         raise ConfigError(str(path), located(problems, text_in(path)))

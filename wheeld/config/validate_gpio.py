@@ -75,8 +75,8 @@ def _one_too_many(who: Text | str, keys: list[str]) -> Iterator[Wrong]:
 
 
 def _sees(gpio: GpioSetting, table: TableSetting) -> bool:
-    """Return whether pins observe this wheel: rotor and ball with an encoder, or the ball alone if a head reports the
-    rotor. Then all sensors must be wired."""
+    """Return whether pins observe this wheel. With an encoder, pins observe rotor and ball. If a head reports the
+    rotor, pins may observe the ball alone. A wheel that pins observe must have all its sensors on pins."""
     if gpio.encoder is not None:
         return table.rotor != "head"
     return table.rotor == "head" and table.ball != "head"

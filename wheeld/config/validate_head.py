@@ -16,15 +16,15 @@ SCHEMES = ("socket", "rfc2217")
 
 
 def head_rules(head: HeadSetting) -> Iterator[Iterator[Wrong]]:
-    """Yield the rule of `port`, then the rules of the head's maker; for an unknown head only the first. Each rule
-    yields what is wrong."""
+    """Yield the rule of `port`, then the rules of the head's maker. For an unknown head, yield only the rule of `port`.
+    Each rule yields what is wrong."""
     yield _port(head)
     with suppress(KeyError, UnknownError):
         yield from reader_of(head.product).rules(head)
 
 
 def _port(head: HeadSetting) -> Iterator[Wrong]:
-    if "://" not in head.port:  # the path of a device
+    if "://" not in head.port:  # it is the path of a device
         return
     why: Text | None = None
     try:

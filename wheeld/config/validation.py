@@ -51,10 +51,10 @@ def problems_here(config: Config) -> list[Problem]:
             places,
         )
         problems.append(Problem("journal.path", what))
-    # The certificate is read twice, and what is wrong with it must be reported only once.
+    # Both checks read the certificate, and what is wrong with it must be reported only once.
     if of_name := [*_name_at_broker(config)]:
         return [*problems, *of_name]
-    # Now see what OpenSSL finds wrong with the files together, such as a key that belongs to another certificate.
+    # Now report what OpenSSL finds wrong with the files together, such as a key that belongs to another certificate.
     files = TlsFiles(config.mqtt.ca_file, config.mqtt.cert_file, config.mqtt.key_file)
     try:
         if files.named:

@@ -38,8 +38,8 @@ class _Configuration(msgspec.Struct):
 
 
 def configured(places: Places) -> dict[Path, TableAccess]:
-    """Return the table of each configuration. Raises SetupError if a file has no table: the list would lack its
-    users."""
+    """Return the table of each configuration. Raises SetupError if a file has no table: the access list would lack the
+    users of its wheel."""
     found = {}
     for path in sorted(places.configurations.glob("*.toml")):
         if path.name == EXAMPLE:

@@ -42,8 +42,8 @@ _WRONG = (
 
 
 def hosts_known(computer: Computer) -> tuple[str, ...]:
-    """Return the names and addresses in the certificate of the broker here. Empty without a certificate that this user
-    can read."""
+    """Return the names and addresses in the certificate of the broker of this computer. Empty if there is no
+    certificate, or if this user cannot read it."""
     with suppress(PermissionError, ValueError, ExtensionNotFound):
         return certificates.hosts_of(computer.read(BrokerPlaces(computer).certificate) or b"")
     return ()
@@ -121,8 +121,8 @@ def broker_steps(
 
 
 class _Certificates:
-    """Steps that make certificates and their keys. An existing certificate stays, and is renewed before it expires and
-    when its key is lost."""
+    """Steps that make certificates and their keys. An existing certificate stays until it must be renewed: shortly
+    before it expires, or when its key is lost."""
 
     def __init__(self, places: Places, broker: BrokerPlaces, hosts: tuple[str, ...], now: datetime.datetime) -> None:
         self.places, self.broker = places, broker

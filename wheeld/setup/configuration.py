@@ -12,8 +12,9 @@ from wheeld.setup.answers import Answers, SetupSection, problems_in, text_of
 from wheeld.setup.places import BrokerPlaces, Places
 
 SIMULATED = {"silence_s_max": 0.7, "max_drift_ppm": 1_000_000}
-"""For a simulated board that runs five times faster than real time, as in `systemd/wheeld-sim@.service`. A silence of
-3.5 simulated seconds is a fault. A large drift is accepted, because the board's clock is faster than ours."""
+"""The limits for a simulated board that runs five times faster than real time, as in `systemd/wheeld-sim@.service`. A
+silence of 3.5 simulated seconds is a fault. A large drift is accepted, because the board's clock is faster than
+ours."""
 BROKER_PORT = 8883
 HEAD = """\
 # The wheel {name}, written by `wheeld setup`. `man wheeld` names the commands.
