@@ -17,9 +17,10 @@ from wheeld.errors import WheeldError
 T = TypeVar("T")
 
 READ_NS_TIGHT = 1_000_000
-"""Even a small computer reads two clocks within some microseconds. If it took longer than this, it was interrupted."""
+"""Even a small computer reads two clocks within some microseconds. If a reading took longer than this, it was
+interrupted."""
 READS_MAX = 20
-"""The most readings. If all processors of a computer are busy, about one reading in some hundred is interrupted."""
+"""The most readings. If all processors of a computer are busy, about one reading in a few hundred is interrupted."""
 
 
 class LinkClosedError(WheeldError, ConnectionError):

@@ -25,7 +25,7 @@ IDLE_S_MAX = 30.0
 UNREAD_S_MAX = 1.0
 """After an answer, the server still reads the rest of the request for this long, so that the sender gets the answer."""
 HANDSHAKE_S_MAX = 10.0
-"""A TLS handshake takes a few hundredths of a second, or a few seconds on a bad radio link."""
+"""The longest time for a TLS handshake. It takes a few hundredths of a second, or a few seconds on a bad radio link."""
 CHARACTERS_MAX = 253
 """The length of the longest DNS name."""
 NOBODY = "'none'"
@@ -136,14 +136,14 @@ def named(more: Collection[str], refusal: Callable[[web.Request, str], str]) -> 
 
     An attacker can make the name of his own site point to the address of this computer. A browser on that site then
     treats our page as a part of the site, and the site can read the page (DNS rebinding). This is not possible with an
-    address, or with the names that this computer gives itself, also for mDNS.
+    address, or with the names that this computer gives itself, which include its mDNS name.
     """
     name = socket.gethostname().lower()
     ours = {"localhost", name, f"{name.partition('.')[0]}.local"} | {name.lower() for name in more}
 
     @web.middleware
     async def called(request: web.Request, handler: Handler) -> web.StreamResponse:
-        try:  # the Host field has the name or the address, and a port
+        try:  # the Host field contains the name or the address, and perhaps a port
             name = (urlsplit(f"//{request.host}").hostname or "").rstrip(".")
         except ValueError:
             name = ""

@@ -1,4 +1,5 @@
-"""Stores event records in the journal: what happens to the power, the sensors, the lines, the door and the clock.
+"""Stores event records in the journal: what happens to the power, the sensors, the lines, the broker, the door and the
+clock.
 
 Laboratories require these records. The journal keeps them when it removes evidence (docs/standards.md). What happens at
 the table is stored by `TableLoop`.
@@ -137,7 +138,8 @@ class EventRecorder:
 
     def _look_at_door(self) -> None:
         """Note that the door was opened or closed. If it was opened and closed between two calls, both are noted. A
-        door that is open at the start counts as opened. Its state before the start comes from the event records."""
+        door that is open at the daemon's start counts as opened. The state before this start comes from the event
+        records."""
         was, self._door_was = self._door_was, self._door()
         is_open, openings = self._door_was
         if openings > was.openings:

@@ -3,8 +3,8 @@
 The self-test checks whether the sensors answer, and whether a time server has set the clock. If sensors fail, the
 daemon goes on: the table is suspended, as at any other time, and the daemon must publish that.
 
-The journal was verified earlier, when it was opened: its end, what a restart reads, and what is owed. If somebody had
-changed it since the daemon last ran, the daemon would have ended there.
+The journal was verified before that, when it was opened: its end, what a restart reads, and what is owed. If somebody
+had changed the journal since the daemon last ran, the daemon would have ended then.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SelfTest:
         self.over = asyncio.Event()
         """Set this when the outcome is stored. Everything that waits for the self-test begins then."""
         self.outcome: SelfTestHealth | None = None
-        """None until the self-test is over."""
+        """How the self-test ended. None until it is over."""
         self._log = structlog.get_logger("self_test")
 
     async def run(self) -> EventRecord:

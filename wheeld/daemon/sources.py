@@ -126,8 +126,8 @@ class Source:
         """Return the tasks to run, by name. Observations go to `put_batch`. If the pins do not observe the wheel, the
         commands of their buttons go to `say`.
 
-        Tasks that observe the wheel sleep on the clock `turning`, which shows the watchdog that they run. All other
-        tasks sleep on `clock`. `state` returns the table's state, for the lamps.
+        The loop that reads `sensing` sleeps on the clock `turning`, which shows the watchdog that the loop runs. All
+        other tasks sleep on `clock`. `state` returns the table's state, for the lamps.
         """
         tasks: Tasks = {}
         if self._head is not None:

@@ -143,7 +143,8 @@ class TableLoop:
         stood, cut_ns = self._stood, self._ears.cut_ns()
         is_of_standstill = stood is not None and stood.since.t_us <= came_us
         said_us = None
-        # If observations from a standstill have no time of their own, their order with the command is unknown.
+        # Observations from a standstill may have only the time at which they were read. Then the order of command and
+        # observations is unknown, even if the command has a date.
         if said_utc_us is not None and (self._sensing.keeps_times or not is_of_standstill):
             said_us = self._at_us(now_ns, now_ns - (self._utc_us_at(now_ns) - said_utc_us) * 1_000)
         since_us: list[int] = []
@@ -157,7 +158,7 @@ class TableLoop:
 
     def standing_still(self) -> tuple[int, int] | None:
         """Return the period, in UTC, in which no command could be received because the daemon stood still or the
-        network was cut. Return None if there is none, or if the table has already passed it."""
+        network was cut. Return None if there is none, or if the table knows of it already."""
         self._look()
         begins = [] if self._stood is None else [self._stood.since.utc_us]
         cut_ns = self._ears.cut_ns()

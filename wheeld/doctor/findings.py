@@ -34,8 +34,8 @@ DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
 """The shares of double pulses and of missed passes that a beam may have. A few in a thousand are usual. One in twenty
 means that the beam is badly adjusted."""
 DEAD_SHARE = 0.2
-"""A share of the passes of the busiest beam. A beam with fewer passes than this share is dead, and its wire picks up
-false pulses. Even a badly aimed beam sees every second pass."""
+"""A share of the passes of the busiest beam. A beam with fewer passes than this share is dead, and its few pulses are
+false: its wire receives them. Even a badly aimed beam sees every second pass."""
 SKIPPED_SHARE = 0.002
 """The share of its edges that an encoder may lose."""
 JITTER_BORNE_MS = {1: 1.2, 2: 1.5, 4: 2.0, 8: 3.0, 16: 3.0}
@@ -57,17 +57,18 @@ BOTH_WAYS: dict[Direction, Text] = {
 }
 """What to do, by the direction in which the rotor has not turned often enough."""
 PULSES_MIN = 30
-"""The fewest passes that the busiest beam must have. With fewer, nobody can see whether a beam misses one pass in ten,
-or whether the ball had already passed it when the spins began."""
+"""The fewest passes that the busiest beam must have. With fewer, a beam that misses one pass in ten looks like a beam
+that the ball had already passed when the spins began."""
 ERROR_US = 1_000
-"""The largest error of the sensing clock that is usual. In this time a rotor at 30 rpm turns by 0.2°. A larger error is
+"""The largest usual error of the sensing clock. In this time a rotor at 30 rpm turns by 0.2°. A larger error is
 harmless, but it has a cause that should be found."""
 
 MIRRORED = Text(
     "the ball ran with the rotor, or the beams are numbered in the opposite direction; give the ball's direction "
     "with --ball cw or --ball ccw"
 )
-"""Mirrored angles would reverse R1 (Art. 10). Only the person who launched the ball knows its direction."""
+"""With mirrored angles, R1 (Art. 10) would take each direction of the ball for the opposite one. Only the person who
+launched the ball knows its direction."""
 SWAPPED = Text("the ball ran with the rotor: A and B of the encoder may be swapped")
 """If A and B are swapped, an encoder reports the opposite direction and mirrored sectors."""
 BY_HAND = Text(
@@ -89,7 +90,8 @@ GPIO_ADVICE = {
     ),
     "pulses_too_long": Text("a beam or reader stays blocked: check it for dirt, its light, and sensors_active_low"),
 }
-"""What to do if a counter of the pins is not 0, by its name. For other counters of the pins: `PINS`."""
+"""What to do if a counter of the pins is not 0, by its name. For the other counters of the pins, `PINS` says what to
+do."""
 
 
 Code: TypeAlias = Literal[
@@ -325,15 +327,15 @@ def of_direction(signals: Signals, one_way: Direction | None) -> Iterator[Findin
 def of_number(
     readers: Sequence[Learned], configured_deg: Sequence[float], pockets: PocketLayout, number: int
 ) -> Iterator[Finding]:
-    """Yield a finding if the ball may not lie in the pocket of the `number` that the technician gave."""
+    """Yield a finding if the ball seems to lie in another pocket than that of the `number` that the technician gave."""
     if off := pockets_off(readers, configured_deg, pockets.pocket_deg):
         do = Text("check where the ball lies and give that number; if the encoder was moved, correct readers_deg")
         yield Finding("wrong", "ball_elsewhere", elsewhere(off, pockets, number), do, is_angle=True)
 
 
 def elsewhere(off: int, pockets: PocketLayout, number: int) -> Text:
-    """Return the text that names the pocket of the ball if `readers_deg` is right. `off`: by how many pockets the
-    learned readers differ from `readers_deg`."""
+    """Return the text that names the pocket in which the ball lies if `readers_deg` is right. `off`: by how many
+    pockets the learned readers differ from `readers_deg`."""
     there = pockets.order[(pockets.index_of[number] - off) % pockets.count]
     return Text(
         "by readers_deg the ball lies in {there}, not in {number}: the readers' angles are wrong by {pockets} pockets",
@@ -369,8 +371,8 @@ def of_pulses(widths_us: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
 
 
 def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "link") -> Iterator[Finding]:
-    """Yield a finding for each counter of `part` that should be 0 and is not. Counters in `harmless` may have any
-    value."""
+    """Yield a finding for each counter of `part` that should be 0 and is not, or else one that says that nothing is
+    wrong. Counters in `harmless` may have any value."""
     bad = {name: count for name, count in counters.items() if count and name not in harmless}
     for name, count in sorted(bad.items()):
         do = GPIO_ADVICE.get(name, PINS) if part == "gpio" else CABLE

@@ -40,11 +40,11 @@ SPIN_LAPS_MIN = 3
 REAL_PASSES_MIN = 4
 """Fewer passes than this are from a hand and not from a ball."""
 LATEST_EDGES = 5
-"""How many edges decide the rotor's direction, by their majority. If the rotor stands with a border of two sectors just
-at the encoder's sensor, one or two edges may have the wrong direction."""
+"""How many edges decide the rotor's direction, by their majority. If the rotor stands still with the border of two
+sectors just at the encoder's sensor, one or two edges may have the wrong direction."""
 RESTING_SHARE = 0.9
-"""The share of a lying ball's sightings that must be close together. Such a ball is always seen in one place. Of the
-laps of a running ball, a half is enough."""
+"""The share of a lying ball's sightings that must be close together. A lying ball is always seen in one place. For a
+running ball, half of the laps are enough."""
 
 
 class Learned(msgspec.Struct, frozen=True):
@@ -189,9 +189,9 @@ Order: TypeAlias = Literal["same", "mirrored", "other"]
 def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Order:
     """Return how the order of the learned sensors round the wheel compares with the configured order.
 
-    If the ball did not run in the assumed direction, every angle is mirrored, but the laps look just as good. One or
-    two sensors have the same order in both directions. They are mirrored if the mirrored angles are nearer to the
-    configured ones.
+    If the ball did not run in the assumed direction, every angle is mirrored, and nothing in the laps shows this. One
+    or two sensors have the same order in both directions. They count as mirrored if the mirrored angles are nearer to
+    the configured ones.
     """
     known = [each for each in learned if each.index < len(configured_deg)]
     if len(known) < 3:

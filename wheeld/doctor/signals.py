@@ -72,7 +72,7 @@ class Signals:
 
     @property
     def rpm(self) -> float | None:
-        """Return the rotor's speed now. None while the rotor stands, or while its speed is unknown."""
+        """Return the rotor's speed now. None while the rotor stands still, or while its speed is unknown."""
         return self.head_rpm if self._rotor is None else self._rotor.rpm(self.last_us)
 
     @property

@@ -46,7 +46,7 @@ class ServiceNotifier:
     def failed(self, why: str) -> None:
         """Set the text that `systemctl status` shows, and return when systemd has read it, or after `READ_S_MAX`.
 
-        For a process that is about to end: systemd ignores what it reads from a process that has ended. As in
+        A process calls this before it ends, because systemd ignores what it reads from a process that has ended. As in
         sd_notify_barrier(3), systemd closes the file that comes with `BARRIER=1` when it has read all that was sent
         before.
         """

@@ -14,7 +14,7 @@ BEAT_S = 0.1
 speak."""
 LATE_NS = 250_000_000
 """A beat that is later than this shows a standstill. People's words may be dated too late by at most this, which is the
-time a person needs to react. On a busy computer beats are late by some hundredths of a second."""
+time a person needs to react. On a busy computer beats are late by a few hundredths of a second."""
 ASLEEP_NS = 10_000_000
 """Two clocks read one after the other differ by less than this, unless the host was suspended in between."""
 STEP_US = 100_000

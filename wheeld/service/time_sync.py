@@ -1,7 +1,7 @@
 """Checks whether the host's UTC is right because a time server has set it.
 
-A verdict does not depend on it: order and durations come from the sensing clock. But `at`, the date that people and
-other systems read, is only as good as this clock, and a computer without a battery starts in the past.
+No verdict depends on UTC: order and durations come from the sensing clock. But `at`, the date that people and other
+systems read, is only as good as this clock, and a computer without a battery starts in the past.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Feeds systemd's watchdog only while every part that a verdict passes through has shown that it works.
 
 A task that feeds the watchdog by itself proves only that the event loop runs. A daemon whose journal waits for a dead
-disk, or whose outbox is blocked, would look healthy. So each part gives a sign. The sensor loop gives it when it waits
-for its next turn, the outbox when it waits for its publisher. The table must have applied the observations that it was
-given. The journal must answer a query on its own thread.
+disk, or whose outbox is blocked, would look healthy. So each part gives a sign. The sensor loop gives its sign when it
+waits for the next turn, and the outbox when it waits for its publisher. The table must have applied the observations
+that it was given. The journal must answer a query on its own thread.
 """
 
 from __future__ import annotations
