@@ -36,8 +36,8 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
     """The wheel at sensing time `t_us`. Unknown values are None.
 
     `rotor_deg`: the angle of the middle of pocket zero, degrees clockwise. `rotor_rpm`: turns per minute, positive if
-    clockwise, 0 if the rotor stands. `laps`: the laps of the present run that are proven so far. `number`: the number
-    of the pocket in which the ball lies.
+    clockwise, 0 if the rotor stands still. `laps`: the laps of the present run that are proven so far. `number`: the
+    number of the pocket in which the ball lies.
     """
 
     t_us: int
@@ -99,7 +99,7 @@ would be too short."""
 NO_RUN_US = 10_000_000
 """The length of an axis if the ball passed no beam."""
 STANDS_US = 400_000
-"""If no edge comes for longer than this, the rotor stands, or turns more slowly than 4 turns a minute."""
+"""If no edge comes for longer than this, the rotor stands still, or makes fewer than 4 turns a minute."""
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="about"):

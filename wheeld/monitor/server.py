@@ -23,11 +23,13 @@ from wheeld.monitor.lines import Axis, Frame, Glance, Mark, about, axis, marks
 from wheeld.ports import HostClock
 
 FRAME_S = 0.05
-"""Twenty frames a second look smooth to people."""
+"""The time between two frames. Twenty a second look smooth to people."""
 LISTENERS_MAX = 4
-"""A `wheeld page` is one listener, however many people look at it. A listener costs less than 1 % of a core of a Pi."""
+"""The most listeners. A `wheeld page` is one listener, however many people look at it. A listener costs less than 1 %
+of a core of a Pi."""
 SEEN_MAX = 256
-"""The most marks of one frame. A ball makes one or two. Only a sensor that chatters makes more: `health` shows it."""
+"""The most marks of one frame. A ball makes one or two. Only a faulty sensor, which switches again and again, makes
+more: `health` shows it."""
 BEHIND_BYTES_MAX = 65_536
 """A listener with more unread bytes than this misses frames."""
 AGAIN_S = 10.0

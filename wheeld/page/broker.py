@@ -84,7 +84,7 @@ class PageLogin:
             self._take(message.topic.removeprefix(self._root), message.payload, message.retain)
 
     def _tell(self, trouble: str) -> None:
-        """Log `trouble` if it has changed. Empty: nothing is wrong."""
+        """Log `trouble` if it has changed. An empty text means that nothing is wrong."""
         if trouble and trouble != self._told:
             self._log.warning("broker.trouble", why=trouble, mend=hint_of(trouble))
         elif trouble != self._told:

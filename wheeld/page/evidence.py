@@ -129,7 +129,8 @@ class _Drawing:
         return kind in DECIDES[self._void.rule]
 
     def _measured(self) -> Iterator[EvidenceRow]:
-        """Yield the rows of ball, laps and rotor, and of what readers and the object sensor saw, if anything."""
+        """Yield the rows of ball, laps and rotor. Then yield up to four rows: that the operations were not done at the
+        launch, that the ball was on an obstacle, what readers saw, and when a foreign object was there."""
         axis = self._axis
         hops = [(t_us, (laps - before) / (t_us - before_us) * 60e6) for (before_us, before), (t_us, laps) in
                 pairwise(axis.ball)]  # fmt: skip
@@ -171,10 +172,10 @@ class _Drawing:
             decides=self._decides("rotor"),
             line=self._line(turned),
         )
-        if self._decides("before"):  # no sensor sees that the operations were not done at the launch
+        if self._decides("before"):  # no sensor sees this cause: the operations were not done at the launch
             name, told = self._say(WORDS["before"]), self._say(WORDS["not_finished"])
             yield EvidenceRow(kind="before", name=name, told=told, decides=True, bars=[(0.0, 1.0)])
-        if self._decides("obstacle") and axis.ball:  # no sensor sees the ball on an obstacle
+        if self._decides("obstacle") and axis.ball:  # no sensor sees this cause: the ball is on an obstacle
             name, told = self._say(WORDS["off_track"]), self._say(WORDS["no_pocket"])
             bars = [(self._at(axis.ball[-1][0]), self._at(axis.moment_us))]
             yield EvidenceRow(kind="obstacle", name=name, told=told, decides=True, bars=bars)

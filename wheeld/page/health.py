@@ -18,15 +18,15 @@ CLOCK_ERROR_US_LOOK = 10_000
 HOT_C_LOOK = 80.0
 """Above this temperature a person should look. The alerts (docs/metrics/wheeld-alerts.yml) have the same limit."""
 OLD_S_LOOK, OLD_S_WRONG = 30, 90
-"""If the newest message `health` is older than these times, its tile is "look" or "wrong". It comes every ten
-seconds."""
+"""If the newest message `health` is older than these times, its tile is "look" or "wrong". A new `health` comes every
+ten seconds."""
 
 Level: TypeAlias = Literal["wrong", "look", "good"]
 LEVELS: tuple[Level, ...] = ("wrong", "look", "good")
 
 
 class Tile(NamedTuple):
-    """One tile. `said` is the `level` in a word, for people who cannot see colours. It is empty if the level is "good".
+    """One tile. `said` is the `level` as a word, for people who cannot see colours. It is empty if the level is "good".
     `mend` says what to do, if that is known."""
 
     name: str

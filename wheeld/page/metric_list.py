@@ -20,9 +20,10 @@ NAMES_MAX = 64
 """The most names of sensors, of temperatures, or of kinds of notices. A table has 55 sensors at most: 32 beams,
 16 readers, and a few others. There are 34 kinds of notices."""
 COUNTERS_MAX = 256
-"""A daemon with a board and a head has about a hundred counters."""
+"""The most counters that become metrics. A daemon with a board and a head has about a hundred."""
 NAME = re.compile(r"[ -~]{1,64}\Z")
-"""A longer name is left out. It is not cut, because two cut names may be the same, which Prometheus refuses."""
+"""The names that become labels. A longer name is left out and not cut: two cut names may be the same, and Prometheus
+refuses that."""
 LARGEST = 2**63
 """Larger figures are left out: a whole number in JSON has no limit, but a float has a limit."""
 

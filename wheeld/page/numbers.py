@@ -25,8 +25,8 @@ class NumberCount(NamedTuple):
 
 
 class NumberHistory:
-    """The numbers, newest first. `path` is their file, or None if they are not kept. A file with other content is
-    ignored."""
+    """The numbers, newest first. `path` is their file, or None if they are not kept. A file that does not contain
+    numbers is ignored."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path

@@ -99,9 +99,9 @@ def words_after(said: str) -> dict[str, str]:
 
 def offers(table: TableMessage, catalogue: Catalogue, sensors: str, role: PanelRole) -> Iterator[Offer]:
     """Yield the commands of `role` that the law accepts in this state, in order. A command is not offered while the
-    table waits for what it needs. If only failing sensors that may be left out are missing, a person who may resume
-    play gets the command. `catalogue` has the house's words. `sensors` names the failing sensors that may be left
-    out."""
+    table waits for something that the command needs. But if it waits only for failing sensors that may be left out, a
+    role that may resume play gets the command. `catalogue` has the house's words. `sensors` names the failing sensors
+    that may be left out."""
     state, profile = state_of(table.state, table.waiting_codes), PROFILES.get((table.house, table.game))
     commands = BY_NAME[role].commands
     for name in ORDER:

@@ -19,9 +19,9 @@ from wheeld.serving import add_files, guard
 
 
 class Pages:
-    """The pages without commands. `want` is called when a viewer comes or goes: with True if somebody looks at the live
-    page now, or else with False. `frame_of` is the origin whose page may show these pages in a frame. `names` are names
-    of the live page, in addition to the computer's own."""
+    """The pages without commands. `want` is called when a viewer of the live page comes or goes: with True if somebody
+    looks at it now, or else with False. `frame_of` is the origin whose page may show these pages in a frame. `names`
+    are names of the live page, in addition to the computer's own."""
 
     def __init__(
         self,

@@ -38,7 +38,7 @@ ANSWER_S_MAX = 15.0
 panel reports that there was no answer."""
 BODY_BYTES_MAX = 4_096
 BODY_S_MAX = 5.0
-"""The time for a body of a few hundred bytes to arrive."""
+"""How long the body of a request may take to arrive. It has a few hundred bytes."""
 ATTEMPTS, ATTEMPTS_S = 5, 60.0
 """If so many wrong tokens come in this time, from all browsers together, no token is accepted for a while."""
 SEEN_S_MAX = 10.0

@@ -67,7 +67,7 @@ class SensorReader:
                 await asyncio.sleep(AGAIN_S)
 
     def _tell(self, trouble: str) -> None:
-        """Log `trouble` if it has changed. Empty: nothing is wrong."""
+        """Log `trouble` if it has changed. An empty text means that nothing is wrong."""
         if trouble != self._told:
             self._log.warning("sensors.not_reached", why=trouble) if trouble else self._log.info("sensors.reached")
         self._told = trouble

@@ -1,4 +1,4 @@
-"""What is served, where, and to whom."""
+"""The settings of `wheeld page`: what is served, where, and to whom."""
 
 from __future__ import annotations
 

@@ -44,7 +44,8 @@ class WheelInWords:
         if (ruling := wheel.ruling) is not None:  # this is the latest ruling since the pages began to run
             coup, stands = say("coup {coup}", coup=ruling.about), say(RULED[ruling.ruled_as], number=ruling.label)
             ruled = f"{coup}: {stands} — {ruling.reason} ({ruling.by}, {minute(ruling.at)})"
-        late_bets = []  # each with its coup, the decision of the chef, the reason, the person, how far the ball had run
+        # in words: the coup, the decision of the chef, the reason, the person, and how far the ball had run
+        late_bets = []
         for bet in wheel.late_bets:
             run, said = bet.figures, [bet.by]
             if run.first_pass_us:
@@ -183,7 +184,7 @@ class WheelInWords:
         return sensor_name(name, self._catalogue)
 
     def _void(self) -> Shown | None:
-        """Return the latest void coup, from its message, or from the message `board` if that one was missed."""
+        """Return the latest void coup, from its message `void`, or from the message `board` if `void` was missed."""
         void, board = self._wheel.void, self._wheel.board
         if void is not None:
             return {"coup": void.coup, "words": void.words, "why": self._told(void, void.why), "at": void.evidence_at}

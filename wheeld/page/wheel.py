@@ -130,8 +130,8 @@ class WheelView:
         return any(message is not None and message.test is True for message in marked)
 
     def take(self, leaf: str, payload: bytes, *, retained: bool, now_s: float) -> bool:
-        """Take a message. Return False if the pages do not show it, or if it is a message of the feed that has already
-        come. A `retained` message was published in the past, and is not counted."""
+        """Take a message. Return False if the pages do not show it or cannot read it, or if it is a message of the feed
+        that has already come. A `retained` message was published in the past, and is not counted."""
         kind = TOPICS.get(leaf)
         if kind is None or len(payload) > PAYLOAD_BYTES_MAX:
             return False
@@ -160,7 +160,7 @@ class WheelView:
         return True
 
     def _is_again(self, message: Result | Void | Ruling | TableMessage) -> bool:
-        """Return whether the message is not newer than the last one, because somebody has requested a resend of it."""
+        """Return whether this message of the feed has already come: somebody may have requested a resend."""
         if self._newest is not None:
             boot_id, seq = self._newest
             # A run of the daemon that begins a new journal counts `seq` from 1.

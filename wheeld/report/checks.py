@@ -22,7 +22,8 @@ the last weeks). The limit must be known before the power is computed, so each c
 it is not made."""
 NUMBERS_LIMIT = FALSE_ALARMS * NUMBERS_PART / NUMBERS_CHECKS
 OTHERS_LIMIT = 6e-5
-"""The limit with which the power of other checks is computed. The report of a large table has eighty of them."""
+"""The limit with which the power of all checks except those of the numbers is computed. The report of a large table has
+eighty of them."""
 POWER_MIN = 0.8
 """With less power a sample is too small: of five wheels with the fault, the check would miss more than one."""
 CONFIDENCE = 0.95
@@ -57,8 +58,9 @@ def more_than(count: int, of: int, share: float) -> float:
 
 
 def more_late(late: int, count: int, share: float, times: float) -> float:
-    """Return the chance that `late` or more of `count` coups of a kind are in the later part, which has `share` of all
-    coups, if a coup of that kind is at most `times` as likely there as before."""
+    """Return the chance that at least `late` of `count` coups of one kind are in the later part of all coups. `share`:
+    the share of all coups that are in this part. `times`: how many times as likely, at most, a coup of this kind is
+    there."""
     return more_than(late, count, times * share / (1 - share + times * share))
 
 

@@ -24,8 +24,8 @@ Verdict: TypeAlias = Literal["found", "nothing_found", "too_small"]
 
 
 class WheelReport(msgspec.Struct, kw_only=True):
-    """The report on one wheel. `findings`: the checks that count, the surest first. `false_alarms`: the share of the
-    wheels with nothing wrong that may get a finding."""
+    """The report on one wheel. `findings`: the checks whose chance is below their limit, the surest first.
+    `false_alarms`: the share of the wheels with nothing wrong that may get a finding."""
 
     schema: str = "report/1"
     site: str

@@ -24,7 +24,7 @@ from wheeld.report.wheel import ValidCoup
 EFFECT_POCKETS, EFFECT_TIMES = 9, 1.5
 """A sample must be large enough to find this fault: a quarter of the rotor comes 1.5 times as often as its share."""
 EXPECTED_MIN = 5
-"""If there are fewer coups for each number, chi-square is not a good approximation (Cochran's rule)."""
+"""With fewer expected coups of each number, chi-square is not a good approximation (Cochran's rule)."""
 WIDTHS = (1, 2, 3, 5, 9, 12, 18)
 """The widths of the sectors, in pockets. A larger sector shows nothing new, because the rest of the rotor is then a
 smaller sector."""
@@ -102,8 +102,8 @@ def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -
 
 
 def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sector], Sector, float]:
-    """Return for each width the sector that deviates most, the one of these that deviates most, and the chance of a
-    deviation as large."""
+    """Return for each width the sector that deviates most, the one of these that deviates most, and the chance that a
+    fair wheel has a deviation as large as this."""
     total, windows = int(counts.sum()), []
     for width in WIDTHS:
         deviations = _deviations(counts, width, total)
@@ -125,7 +125,7 @@ def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sec
     largest = max(windows, key=lambda window: abs(window.deviation))
     fair = _largest_of_fair_wheels(total, pockets.count)
     as_large = SIMULATED - int(np.searchsorted(fair, abs(largest.deviation) - 1e-9))
-    # This wheel counts as one of the fair ones, so the chance is never 0.
+    # Count this wheel as one of the fair wheels, so that the chance is never 0.
     return windows, largest, (as_large + 1) / (SIMULATED + 1)
 
 
@@ -163,7 +163,8 @@ def _numbers(
 
 
 def power_of_chi_square(coups: int, pockets: int) -> float:
-    """Return the chance that chi-square finds the fault above (`EFFECT_TIMES`) in that number of coups."""
+    """Return the chance that chi-square finds the fault of `EFFECT_POCKETS` and `EFFECT_TIMES` in this number of
+    coups."""
     if coups < EXPECTED_MIN * pockets:
         return 0.0
     critical = stats.chi2.isf(NUMBERS_LIMIT, pockets - 1)
@@ -178,7 +179,7 @@ def power_of_chi_square(coups: int, pockets: int) -> float:
 
 @lru_cache
 def coups_needed(pockets: int) -> int:
-    """Return the number of coups in which chi-square finds the same fault with the chance `POWER_MIN`."""
+    """Return the number of coups in which chi-square finds this fault with the chance `POWER_MIN`."""
 
     def lacks(coups: float) -> float:
         return power_of_chi_square(round(coups), pockets) - POWER_MIN

@@ -106,8 +106,8 @@ def offsets(coups: Sequence[ValidCoup], pockets: int) -> list[Offsets]:
     tested = []
     for (bouler, direction), found in ways.items():
         if len(found) >= COUPS_MIN:
-            # Rayleigh's test of each harmonic. The sum is about chi-square, and a fair wheel exceeds the limit even
-            # more rarely.
+            # Rayleigh's test of each harmonic. The sum has about the distribution chi-square: in truth, a fair wheel
+            # exceeds the limit a little more rarely.
             turns = np.exp(2j * np.pi * np.outer(HARMONICS, found) / pockets)
             means = turns.mean(axis=1)
             statistic = float(2 * len(found) * (np.abs(means) ** 2).sum())

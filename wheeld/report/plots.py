@@ -27,7 +27,7 @@ INK, FAINT, FAIR, MARK = "#22313f", "#c8d0d8", "#6b7a88", "#b3392f"
 TICKS, DATES = 4, 3
 """The most ticks and dates that fit on an axis of a small picture."""
 WIDTH_IN = 5.4
-"""The width of a picture. On a phone people can still read its words."""
+"""The width of a picture, in inches. On a phone people can still read its words."""
 BOULERS_MAX = 20
 """The most boulers in the picture. The list below the picture shows all boulers."""
 

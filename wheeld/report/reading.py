@@ -1,7 +1,8 @@
 """Reads journals of any number of tables into one `WheelRecord` for each table.
 
 A bench table and a live table of the same name are two wheels. A wheel whose number of pockets changes is two wheels,
-too. Journals may overlap, as a backup and its original do: a record that is in both counts once.
+too. Journals may overlap, as a backup and its original do. A coup, a ruling or a late bet that is in both counts once;
+other notices count in each.
 """
 
 from __future__ import annotations

@@ -29,12 +29,12 @@ void because of misses."""
 MISSED_EFFECT = 0.04
 """A sample is large enough if it shows a sensor that misses this share."""
 RISING_TOLERATED = 1.5
-"""In the second half, verdicts that nearly flipped may be this many times as frequent, because other people may cause
-them."""
+"""In the second half, verdicts that nearly flipped may be this many times as frequent: other people at the table may
+cause that."""
 LOW_TOLERATED = 0.05
 """The share of verdicts that may have a margin of one measure below `LOW`. Weak launches alone cause some."""
 TOUCHED_TOLERATED = 0.002
-"""The same share for the measure `slowing`. Of balls that nobody touches, fewer than one in 5,000 has so low a
+"""The same share for the measure `slowing`. Of balls that nobody touches, fewer than one in 5,000 has such a low
 margin."""
 
 
@@ -93,7 +93,7 @@ def sensors(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Sen
         )
         for run in wheel.runs
     ]
-    # The ball at rest turns with the rotor, whose speed is known, and in the opposite direction to its run.
+    # The ball at rest turns with the rotor: at its known speed, and in the direction opposite to the ball's run.
     of_sightings = [
         hops(
             [(one.t_us, one.reader) for one in coup.sightings],
@@ -216,14 +216,14 @@ the next a ball loses up to a quarter of its speed."""
 LAPS_MOST = 3
 """The most laps between two reports. If the way is longer, the ball was not observed, and no sensor missed it."""
 STRAYS_MOST = 2
-"""After this many reports in a row that fit no way, the report before them was the stray pulse. Counting begins
-again."""
+"""If this many reports in a row fit no way, the report before them was the stray pulse. Then the next report begins a
+new way."""
 
 
 def hops(
     reports: Sequence[tuple[int, int]], angles_deg: Sequence[float], *, forward: bool, speed_deg_s: float | None = None
 ) -> SeenAndMissed:
-    """Return how often each sensor reported, and how often it missed.
+    """Return how often each sensor reported the ball, and how often it missed the ball.
 
     `reports`: (time in µs, sensor), in order. `forward`: whether the ball goes clockwise, in the direction of growing
     angles. `speed_deg_s`: its speed, if that is known and constant. Otherwise the speed is computed from the reports.

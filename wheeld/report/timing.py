@@ -29,8 +29,8 @@ BEAMS_MIN = 3
 RUNS_MIN = 20
 """A direction with fewer runs is not used."""
 GRAVITY_M_S2, RADIUS_M = 9.81, 0.36
-"""`RADIUS_M` is the radius of the ball's path in a bowl of 32 inches. In a larger bowl the true tilt is larger by the
-same factor."""
+"""`RADIUS_M` is the radius of the ball's path in a bowl of 32 inches. If a bowl is larger by some factor, the true tilt
+is larger than the computed one by the same factor."""
 Floats = NDArray[np.float64]
 
 
@@ -75,8 +75,8 @@ def timed(wheel: WheelRecord) -> list[RunTimes]:
 
 
 def lateness(runs: Sequence[RunTimes]) -> list[Late]:
-    """Return how late each beam is, or nothing if there are too few runs. The beam in the middle counts as on time (of
-    two in the middle, the earlier one)."""
+    """Return how late each beam is, or nothing if there are too few runs. The beam with the median delay counts as on
+    time (if two beams are in the middle, the earlier one)."""
     ways = [np.array([run.late_s for run in runs if run.forward == forward]) for forward in (True, False)]
     known = [way for way in ways if len(way) >= RUNS_MIN]
     if not known:
@@ -107,7 +107,8 @@ def _timed(run: LoggedRun, angles: Floats) -> RunTimes | None:
         return None
     starts = np.arange(count, len(times) - 2 * count)
     starts = starts[gaps[starts - count] == gaps[starts + 2 * count]]
-    # How much later than predicted each other beam (columns) saw the ball after each start (rows), in s.
+    # Compute how much later than predicted the other beams saw the ball, in s: a row for each start, a column for each
+    # of these beams.
     ways_deg, after = sign * angles[order], np.arange(1, count)
     gone = (ways_deg[(at[starts][:, None] + after) % count] - ways_deg[at[starts]][:, None]) % 360 / 360
     nodes = [times[starts + lap * count][:, None] for lap in (-1, 0, 1, 2)]

@@ -19,12 +19,13 @@ from wheeld.report.checks import CONFIDENCE, Check
 from wheeld.report.wheel import LoggedRun, ValidCoup, WheelRecord
 
 BLOCK_COUPS = 30
-"""Half an hour, at one coup a minute."""
+"""The fewest coups in a block: half an hour, at one coup a minute."""
 BLOCKS_MIN, BLOCKS_MAX = 10, 60
 """A line through fewer blocks shows nothing. With more blocks than the second number, the line is not better, and each
 block is less certain."""
 RUNS_OF_BLOCK = 5
-"""Sampled runs are further apart than coups, so blocks with fewer runs are as independent as blocks of coups."""
+"""The fewest sampled runs in a block. Sampled runs are further apart than coups, so these blocks are as independent as
+blocks of coups."""
 EXACT = 1e-9
 """The error that is assumed for a line if all blocks lie exactly on it."""
 DAY_US = 86_400_000_000

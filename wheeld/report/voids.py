@@ -32,7 +32,7 @@ class CauseShare(msgspec.Struct, frozen=True):
 
 
 class Voids(msgspec.Struct, kw_only=True):
-    """`verdicts`: how many coups were valid or void. `undecided`: how many were void as a breakdown, had a number by
+    """`verdicts`: how many coups were valid or void. `undecided`: how many were void for a breakdown, had a number by
     the chef's word, or were observed by no sensor. `undecided_late`: those of `undecided` in the second half."""
 
     verdicts: int

@@ -52,8 +52,8 @@ TOPICS = {
     "board": translatable("board"),
 }
 TOPIC_WIDTH, COUP_WIDTH = 9, 10
-"""The widths of two columns. The longest word for a topic in any language fits, and so does a coup of a long
-evening."""
+"""The widths of two columns. The longest word for a topic in any language fits, and the number of a coup at the end of
+a long evening."""
 
 
 class Screen:
@@ -62,7 +62,7 @@ class Screen:
     def __init__(self, language: Language, body: Payload) -> None:
         self.catalogue = Catalogue(language)
         said = body.get("language")
-        # A message that names no known language is shown as it is.
+        # If a message does not name a known language, it is shown as it is.
         source = next((each for each in LANGUAGES if each == said), language)
         self._translation = None if source == language else translation(source, language)
 

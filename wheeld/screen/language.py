@@ -19,9 +19,9 @@ RITUAL = {*TOUT_VA.keys(), *TOUT_VA.values()}
 
 
 class _Template(NamedTuple):
-    """A text of the catalogue in one language. `patterns`: in the first, placeholders match as little text as possible,
-    in the second as much as possible, because a value may also contain the words between two placeholders. `longest`:
-    the longest piece between placeholders."""
+    """A text of the catalogue in one language. `patterns`: in the first pattern, placeholders match as little text as
+    possible, and in the second as much as possible: a value may contain the same words as the text between two
+    placeholders. `longest`: the longest piece between placeholders."""
 
     english: str
     patterns: tuple[re.Pattern[str], ...]
@@ -88,7 +88,8 @@ class Translation:
         return best
 
     def _readings(self, text: str) -> Iterator[_Reading]:
-        """Yield each possible reading: first by the texts of the catalogue, the longest first, then as a list."""
+        """Yield each possible reading: first as one of the texts of the catalogue, the longest first, then as a list of
+        texts with commas between them."""
         for template in self._templates:
             if template.longest in text:
                 for found in filter(None, (pattern.fullmatch(text) for pattern in template.patterns)):
