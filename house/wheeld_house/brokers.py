@@ -1,4 +1,5 @@
-"""A collector's connection to one broker of the house, for all its wheels. After each loss it is made again."""
+"""The connection of a collector to one broker of the house. One connection is for all wheels, and it is made again
+after each loss."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from wheeld.mqtt.session import MqttError, Unread
 
 RETRY_S, RETRY_S_MAX = 0.5, 10.0
 STABLE_S = 10.0
-"""After a connection that lasted less than this, the next wait is longer."""
+"""If a connection lasted for less than this time, the wait before the next one is longer."""
 ANSWER_S = 5.0
 """If the broker does not answer within this time, a new connection is made."""
 TOPICS_AT_ONCE = 100
@@ -22,8 +23,8 @@ TOPICS_AT_ONCE = 100
 
 
 class BrokerLink:
-    """A connection to `host`. `take` gets every message on `topics`. `came` is called after the broker has connected
-    and all topics are subscribed. `tell` gets each change as a text for the log."""
+    """A connection to `host`. `take` gets every message on `topics`. `came` is called when the connection is made and
+    all topics are subscribed. `tell` gets a text for the log at each change of the connection."""
 
     def __init__(
         self,
@@ -47,7 +48,7 @@ class BrokerLink:
         return self._client is not None and not self._client.gone.done()
 
     async def run(self) -> None:
-        """Connect, and connect again after each loss. Only a cancellation ends this."""
+        """Connect, and connect again after each loss, until the task is cancelled."""
         failures, clock = 0, asyncio.get_running_loop().time
         while True:
             started_s = clock()

@@ -67,7 +67,7 @@ STAMPED = ". Then `wheeld-house stamp` has it stamped by the authority"
 
 
 class TooManyRecordsError(LookupError):
-    """The receipt of a coup is made from more records than may be read for it."""
+    """The receipt of a coup needs more records than may be read for one receipt."""
 
 
 class Signed(NamedTuple):
@@ -110,7 +110,7 @@ def read_signed(raw: str, root: str, wheel_key: bytes) -> Signed:
 
 
 def checkpoint_in(notice: bytes) -> str | None:
-    """Return the checkpoint in a notice `sealed`. None if there is none."""
+    """Return the checkpoint in a notice `sealed`, or None if the notice has no checkpoint."""
     try:
         body = json.loads(notice)
         found = body["figures"]["checkpoint"] if body["notice"] == "sealed" else None
@@ -128,8 +128,9 @@ def leaves(database: psycopg.Connection[Any], wheel: int, first_seq: int, end_se
 
 
 def prove(database: psycopg.Connection[Any], wheel: int, fence: int, signed: Signed) -> bool | None:
-    """Compare a wheel's checkpoint with its stored records, and store it if it is true. Returns whether it is true, or
-    None if it covers no record, or if not all its records are stored. Raises psycopg.Error."""
+    """Compare a checkpoint of a wheel with the stored records of the wheel. If they agree, store the checkpoint and
+    return True. If they differ, return False. Return None if the checkpoint covers no record, or if some of its records
+    are not stored. Raises psycopg.Error."""
     first_seq, size, root = signed.first_seq, signed.checkpoint.size, signed.checkpoint.root
     if size == 0:
         return None
@@ -159,8 +160,8 @@ class Witnessed(NamedTuple):
 
 class TreeWitness:
     """A witness in addition to the collector. It trusts neither the house nor the wheel. It keeps the size and the hash
-    of each tree that it has cosigned, in a file of its own. It cosigns a tree only if a proof shows that the tree
-    continues the last one."""
+    of each tree that it has cosigned, in a file of its own. It cosigns a tree that has grown only if a proof shows that
+    the tree continues the one that it cosigned last."""
 
     def __init__(self, key: WitnessKey, state: Path) -> None:
         self._key, self._path = key, state
@@ -196,7 +197,8 @@ class TreeWitness:
                     why = f"{size} messages do not continue the {before[0]} that were cosigned before"
                     done.refused.append(f"{origin}: {why}")
                     continue
-            # The checkpoint is stored before anything is signed, so that two histories are never both signed.
+            # The checkpoint is stored before it is cosigned. Even after a crash between the two, the witness never
+            # cosigns two different histories of one tree.
             self._seen[origin] = (signed.checkpoint.size, signed.checkpoint.root)
             beside = self._path.with_name(f"{self._path.name}.new")
             with beside.open("wb") as file:
@@ -218,11 +220,11 @@ def receipt_of(
     stamped: bool = False,
     records_max: int = sys.maxsize,
 ) -> tuple[str, bytes]:
-    """Return the receipt of a coup's verdict, and the time-stamp of its checkpoint (empty: it has none).
+    """Return the receipt of a coup's verdict, and the time-stamp of its checkpoint (empty if it has none).
 
     The checkpoint is the first one that covers the verdict; if `stamped`, the first that also has a time-stamp. All
-    records that it covers are read. `records_max`: how many these may be. Raises TooManyRecordsError, LookupError,
-    psycopg.Error.
+    records that it covers are read. `records_max`: the largest number of records that may be read. Raises
+    TooManyRecordsError, LookupError, psycopg.Error.
     """
     found = database.execute(_VERDICT, (site, table, coup)).fetchone()
     if found is None:

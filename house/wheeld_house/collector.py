@@ -1,9 +1,9 @@
 """The collector: takes the feeds of many wheels from several brokers, and stores each record once.
 
-One loop does everything in turn: it keeps the leases, reads messages, stores records and requests missing messages.
-Messages that come while the database works wait, so that the next commit has more records. The same message may come
-from several brokers, and more than once. The collector judges it by its `seq` and the chain of hashes, not by where or
-when it came.
+One loop does everything, one thing after the other: it keeps the leases, reads messages, stores records and requests
+missing messages. While the database works, new messages wait. So the next commit has more records. The same message may
+come from several brokers, and more than once. The collector judges it by its `seq` and the chain of hashes, not by
+where or when it came.
 
 Several collectors may run. A lease in the database says which one writes the records of a wheel. The others wait until
 it ends.
@@ -60,7 +60,8 @@ class Collector:
         self._settings, self._store, self._tell = settings, store, tell
         self._wheels: dict[str, CollectedWheel] = {}
         self._busy: dict[str, CollectedWheel] = {}
-        """The wheels that may have something for the database, by root. A turn looks only at these."""
+        """The wheels that may have something for the database, by root. One turn of the loop looks only at these
+        wheels."""
         self._asked: dict[str, CollectedWheel] = {}
         """The wheels that were asked for missing messages and have not answered yet, by root."""
         self._due: deque[CollectedWheel] = deque()
@@ -262,7 +263,7 @@ class Collector:
 
 
 async def _pause(until: asyncio.Event, seconds: float) -> None:
-    """Wait until the event is set, but no longer than this time."""
+    """Wait until the event is set, but at most `seconds`."""
     try:
         async with asyncio.timeout(seconds):
             await until.wait()

@@ -1,4 +1,5 @@
-"""The database as a collector uses it: leases, records and alarms. PostgreSQL, with psycopg, in the caller's thread.
+"""The database as a collector uses it: leases, records and alarms. The database is PostgreSQL. All calls of psycopg run
+in the caller's thread.
 
 Each statement is a transaction. So a collector that stops between two statements holds no lock. No statement has a time
 limit. A commit may wait for a standby server. If the collector gave up such a commit, it would not know what is stored,
@@ -78,7 +79,8 @@ where r.hash is not null or exists (
 
 
 class RecordStoreError(Exception):
-    """The database did not do what was asked, or nobody knows whether it did. `keep_leases` returns what is stored."""
+    """The database did not do what was asked, or nobody knows whether it did. Call `keep_leases` to learn what is
+    stored."""
 
 
 class RefusedRecordError(RecordStoreError):
@@ -128,7 +130,7 @@ class RecordStore:
 
     def __init__(self, database: str, name: str) -> None:
         self.holder = uuid.uuid4()
-        """The id of this run. A collector that is started again has a new one."""
+        """The id of this collector, from its start to its end. After a restart the collector has a new id."""
         self._database, self._name = database, name
         self._connection: psycopg.Connection[Any] | None = None
         self._months: set[str] = set()
@@ -206,8 +208,8 @@ class RecordStore:
         )
 
     def hashes(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str | None]:
-        """Return the stored hash for each wheel and `seq`, None for a lost number. Leave out the records of a month
-        that was detached (docs/collector.md). Raises RecordStoreError."""
+        """Return the stored hash for each wheel and `seq`, or None if the number is lost. Records of a month that was
+        detached (docs/collector.md) are left out. Raises RecordStoreError."""
         asked = list(places)
         rows = self._rows(_HASHES, [wheel for wheel, _ in asked], [seq for _, seq in asked])
         return {(wheel, seq): None if digest is None else bytes(digest).hex() for wheel, seq, digest in rows}
@@ -227,7 +229,8 @@ class RecordStore:
         )
 
     def prove(self, wheel: int, fence: int, signed: Signed, witness: WitnessKey | None) -> bool | None:
-        """Do `checkpoints.prove`, and cosign a true checkpoint if there is a `witness`. Raises RecordStoreError."""
+        """Return the result of `checkpoints.prove`. If it is True and there is a `witness`, cosign the checkpoint.
+        Raises RecordStoreError."""
         if self._connection is None:
             raise RecordStoreError("there is no connection to the database")
         try:

@@ -60,7 +60,7 @@ def run(*, wheels: int, coups: int) -> int:
 
 @contextmanager
 def _postgres(folder: Path) -> Iterator[str]:
-    """Make a PostgreSQL in `folder` and run it until the block ends. Yields its connection string."""
+    """Make a PostgreSQL server in `folder` and run it until the block ends. Yields the connection string."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
     if not found:
         raise SettingsError("there is no PostgreSQL: apt-get install postgresql")

@@ -48,7 +48,7 @@ class Signature(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A text and its signatures. The signatures cover the text with its last line end."""
+    """A text and its signatures. The signatures cover the text, including its last line feed."""
 
     text: str
     signatures: tuple[Signature, ...]

@@ -18,7 +18,7 @@ from wheeld_house.tlog import HASH_BYTES, leaf_hash, root_of_inclusion
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
 RECEIPT_BYTES_MAX = 131_072
-"""Enough for a message of 65,536 bytes in base64, a proof and a checkpoint."""
+"""The longest receipt: enough for a message of 65,536 bytes in base64, a proof and a checkpoint."""
 
 _HEAD = re.compile(r"extra ([A-Za-z0-9+/]*={0,2})\nindex (0|[1-9][0-9]{0,15})\n((?:[A-Za-z0-9+/]{43}=\n){0,63})")
 ORIGIN = re.compile(r"(wheel/v1/[^/\s]+/[^/\s]+)/([1-9][0-9]{0,15})")
@@ -96,8 +96,8 @@ def _parts(receipt: str) -> tuple[bytes, int, list[bytes], str]:
 
 
 def _decoded(text: str) -> bytes:
-    """Decode base64. Raises binascii.Error if the same bytes have another spelling. Otherwise somebody could change a
-    receipt, and it would still be valid."""
+    """Decode base64. Raises binascii.Error if this text is not the standard base64 of its bytes. Otherwise somebody
+    could change the text of a receipt, and it would still be valid."""
     raw = base64.b64decode(text, validate=True)
     if base64.b64encode(raw).decode() != text:
         raise binascii.Error(text[:20])

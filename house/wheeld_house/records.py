@@ -34,7 +34,8 @@ where w.site = %s and w.table_name = %s
     ), 1)
 order by c.size desc limit 1
 """
-"""A gap in the feed begins a new tree. Only the checkpoints of the newest tree are about records that the wheel has."""
+"""A gap in the feed begins a new tree. The wheel compares a checkpoint only with the newest tree, so it needs a
+checkpoint of this tree."""
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

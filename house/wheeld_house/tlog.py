@@ -14,7 +14,7 @@ HASH_BYTES = 32
 
 
 def leaf_hash(payload: bytes) -> bytes:
-    """Return the hash of a leaf. The byte before the payload keeps it different from the hash of an inner node."""
+    """Return the hash of a leaf. Because of the byte before the payload, no inner node has the same hash."""
     return hashlib.sha256(b"\0" + payload).digest()
 
 
@@ -99,7 +99,8 @@ def consistency_proof(leaves: Sequence[bytes], size: int) -> list[bytes]:
 
 
 def _subproof(leaves: Sequence[bytes], size: int, *, is_known: bool) -> list[bytes]:
-    """`is_known`: the verifier knows the root of the first `size` of these leaves, so the proof need not have it."""
+    """Return the hashes of `consistency_proof` for a part of the tree. `is_known`: the verifier knows the root of the
+    first `size` of these leaves, so the proof need not contain this root."""
     if size == len(leaves):
         return [] if is_known else [root(leaves)]
     half = _left_size(len(leaves))

@@ -17,7 +17,7 @@ from wheeld_house.note import NoteError
 from wheeld_house.settings import HouseWheel
 
 ACTIVE_S = 3.0
-"""A wheel that was asked for missing messages and has sent nothing for this time no longer counts as a wheel that
+"""If a wheel was asked for missing messages and then sends nothing for this time, it does not count as a wheel that
 answers."""
 RECENT = 256
 """How many of the newest hashes are kept in memory. A message from two brokers comes twice within a short time."""
@@ -92,7 +92,7 @@ class CollectedWheel:
     def take(self, leaf: str, payload: bytes, now_s: float) -> None:
         """Take a message. `leaf`: the last level of its topic."""
         if leaf == "notice":
-            # A seal's checkpoint is kept even without a lease, because the broker retains only the newest one.
+            # A seal's checkpoint is kept even without a lease, because the broker retains only the newest checkpoint.
             raw = checkpoint_in(payload)
             try:
                 signed = None if raw is None or self._key is None else read_signed(raw, self.root, self._key)
@@ -135,8 +135,8 @@ class CollectedWheel:
         self._raise("split", last_seq, why, signed.raw.encode())
 
     def records(self, most: int) -> list[NewRecord]:
-        """Return the first messages of `pending`, `most` at most, as records for the database. There a date that cannot
-        be read is UNDATED, and a coup that is no number is None."""
+        """Return the first messages of `pending`, `most` at most, as records for the database. In a record, a date that
+        cannot be read is UNDATED, and a coup that is not a valid number is None."""
         records: list[NewRecord] = []
         for each in self.pending[:most]:
             at, coup, date = each.body.get("at"), each.body.get("coup"), UNDATED

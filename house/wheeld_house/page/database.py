@@ -35,7 +35,7 @@ class DatabaseError(Exception):
 
 
 class BusyError(DatabaseError):
-    """Too many queries wait already."""
+    """Too many queries wait already, or the page makes another receipt at this time."""
 
 
 class PageDatabase:
@@ -60,8 +60,8 @@ class PageDatabase:
         DatabaseError."""
 
         async def ask(connection: _Connection) -> list[Row]:
-            # The type stubs of psycopg accept a text only if it is a literal, so the statement is given as bytes. It
-            # has only constants of the program.
+            # The type stubs of psycopg accept a text only if it is a literal, so the statement is given as bytes. The
+            # statement has only constants of the program.
             found: list[Row] = await (await connection.execute(statement.encode(), values)).fetchall()
             return found
 
@@ -85,7 +85,8 @@ class PageDatabase:
             raise BusyError("the page makes another receipt")
 
         def connected() -> Made:
-            # Nothing can end a thread that waits. So the operating system must notice a server that vanishes.
+            # Nothing can end a thread that waits for the server. So the operating system must notice when the server
+            # vanishes.
             with psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, **KEEPALIVES) as connection:
                 connection.execute(ROLE)
                 return work(connection)

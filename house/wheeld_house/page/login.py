@@ -20,7 +20,8 @@ COOKIE = "wheeld_house"
 SESSION_S_MAX = 12 * 3600
 SESSIONS_MAX = 100
 WRONG_S = 1.0
-"""The answer to a wrong password comes after this time. Passwords are tried one after the other."""
+"""The delay of the answer to a wrong password. Log-ins are checked one after the other, so nobody can try many
+passwords in a short time."""
 WAITING_MAX = 5
 """How many log-ins may wait for their turn. Further log-ins are refused at once."""
 USER_MAX = 200

@@ -54,8 +54,8 @@ class HousePages:
 
     def application(self) -> web.Application:
         """Return the application of all pages."""
-        # With `no-referrer`, a browser would send the Origin "null" with our own forms.
         refusal = "{} is not a name of this page. Add it to `names` in the settings of the page.".format
+        # With the referrer policy `no-referrer`, a browser would send "null" as the Origin of our own forms.
         first = [guard(referrer="same-origin"), named(self._names, lambda _, name: refusal(name))]
         app = web.Application(middlewares=[*first, self._errors, self._logged_in], client_max_size=BODY_MAX)
         app.router.add_get("/", self._fleet_page)
@@ -238,7 +238,7 @@ class HousePages:
         return await self._records.wheel(site, table)
 
     def _page(self, request: web.Request, name: str, status: int = 200, **values: object) -> web.Response:
-        """Return a whole page. If the script of a live page asks for it, return only the part that changes."""
+        """Return a whole page. If the script of a live page asks for the page, return only the part that changes."""
         user = request.get(USER, User("", may_acknowledge=False))
         if values.get("is_live") and "part" in request.query:
             return web.Response(text=str(values["content"]), content_type="text/html")

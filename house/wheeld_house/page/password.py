@@ -26,7 +26,8 @@ def is_password_hash(text: str) -> bool:
 
 
 def is_password(password: str, hashed: str) -> bool:
-    """Whether this is the password of that hash. A check takes the same time for a wrong password."""
+    """Whether `hashed` is a hash of this password. The check of a wrong password takes as long as that of the right
+    one."""
     parts = _parts(hashed)
     if parts is None or len(password) > PASSWORD_MAX:
         return False

@@ -34,7 +34,7 @@ from wheeld_house.qr import TooLongError, qr_code
 
 WHEELS_MAX = 2000
 PAGE = 50
-"""How many lines a list has."""
+"""The most lines in a list."""
 PAYLOAD_MAX = 65_536
 """A longer message is listed, but its content is not read."""
 SITES_MAX = 100
@@ -43,7 +43,7 @@ RECEIPT_RECORDS_MAX = 2_000_000
 QUIET = ("closed", "suspended")
 """States in which a table may be silent for hours."""
 SEALING = ("prev", "hash", "signature", "schema", "language", "site", "table", "coup", "evidence", "sightings")
-"""Members of a verdict that are not in its list of members, because the page shows them in another place."""
+"""Members of a verdict that the page does not show in the list of members, because it shows them in another place."""
 
 # ruff: noqa: S608  the statements contain only constants of the program; values are passed separately
 _PAYLOAD = f"case when octet_length(r.payload) <= {PAYLOAD_MAX} then r.payload end as payload"
@@ -292,15 +292,16 @@ class HouseRecords:
         return [_change(row) for row in await self._database.rows(_STATES, wheel)]
 
     async def coup(self, wheel: int, coup: int) -> tuple[list[CoupMessage], list[StateChange]]:
-        """Return the verdict and the rulings of a coup, and the table's states while it ran. Raises NotStoredError."""
+        """Return the verdict and the rulings of a coup, and the states of the table during the coup. Raises
+        NotStoredError."""
         messages = [_message(row) for row in await self._database.rows(_COUP, wheel, coup)]
         if not messages:
             raise NotStoredError
         return messages, [_change(row) for row in await self._database.rows(_COUP_STATES, wheel, coup)]
 
     async def receipt(self, site: str, table: str, coup: int) -> CoupReceipt:
-        """Return the receipt of a coup. Raises LookupError if there is no receipt, or no receipt yet, and
-        TooManyRecordsError."""
+        """Return the receipt of a coup. Raises LookupError if the coup has no verdict, or no checkpoint covers it yet.
+        Raises TooManyRecordsError if the receipt needs too many records."""
 
         def make(database: psycopg.Connection[Any]) -> CoupReceipt:
             text, _ = receipt_of(database, site, table, coup, records_max=RECEIPT_RECORDS_MAX)

@@ -31,7 +31,7 @@ async def serve(settings: PageSettings) -> None:
 
 @asynccontextmanager
 async def serving(settings: PageSettings) -> AsyncIterator[str]:
-    """Keep the port open for the block. Yields the address of the page."""
+    """Serve the page until the block ends. Yields the address of the page."""
     tls = settings.tls()
     database = PageDatabase(settings.database)
     records = HouseRecords(database, silent_after_s=settings.silent_after_s)

@@ -27,9 +27,9 @@ class PageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """All settings. `database` is a connection string of libpq, of a user who is a member of `wheeld_page`.
 
     `names`: names by which browsers may reach the page, in addition to the computer's own. `user_header`: the header in
-    which a proxy gives the user's name. It counts from the addresses in `trusted_proxies` only. `acknowledgers`: users
-    that the proxy names and that may acknowledge alarms. `silent_after_s`: after this time without a message, an open
-    table counts as silent.
+    which a proxy gives the user's name. This header counts only if it comes from an address in `trusted_proxies`.
+    `acknowledgers`: users that the proxy names and that may acknowledge alarms. `silent_after_s`: after this time
+    without a message, an open table counts as silent.
     """
 
     database: Annotated[str, Meta(min_length=1)]
@@ -64,7 +64,8 @@ class PageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             raise SettingsError(f"trusted_proxies: {wrong}") from None
 
     def tls(self) -> ssl.SSLContext | None:
-        """Return TLS with the page's own certificate, or None if it has none. Raises SettingsError."""
+        """Return the TLS context with the page's own certificate, or None if the page has no certificate. Raises
+        SettingsError."""
         if self.cert_file is None:
             return None
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

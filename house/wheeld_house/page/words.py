@@ -214,7 +214,7 @@ def said(name: str, value: object, depth: int = 0) -> str:
 
 
 def cut_long(text: str) -> str:
-    """Return a list in words. It may be longer than one text, but it is cut, too."""
+    """Return the words of a list, cut at ten times the length of a single text."""
     return text if len(text) <= 10 * TEXT_MAX else f"{text[: 10 * TEXT_MAX]}…"
 
 

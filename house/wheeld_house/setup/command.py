@@ -87,7 +87,7 @@ def run(options: argparse.Namespace, computer: HouseComputer | None = None, ask:
     except EOFError:
         sys.stdout.write("\n")
         raise SettingsError("nobody answered: nothing was done") from None
-    # What a person must do next.
+    # Tell what a person must do next.
     lines = [f"not changed: {step.what} {step.why}" for step in steps if step.action == DIFFERS]
     changed = [step.what for step in steps if step.do is not None]
     for folder in sorted(plan.cabinets.iterdir()):
@@ -153,7 +153,8 @@ def _wheel(options: argparse.Namespace, plan: HousePlan, ask: Ask | None) -> New
 
 
 def _answer(question: str, accepted: re.Pattern[str], ask: Ask | None, *, option: str, default: str = "") -> str:
-    """Ask until the answer is good. If nobody can answer, use the default. Raises EOFError, SettingsError."""
+    """Ask until the answer is good, at most TRIES times. If nobody can answer, use the default. Raises EOFError,
+    SettingsError."""
     for _ in range(TRIES if ask else 1):
         said = ask(f"{question}{f' [{default}]' if default else ''}: ").strip() if ask else ""
         if accepted.fullmatch(said or default):

@@ -18,7 +18,7 @@ AS_POSTGRES = ("runuser", "-u", "postgres", "--")
 
 class HouseStep(msgspec.Struct, frozen=True):
     """One step of the plan. The first three members are for people. `do` does the step. It is None if the step is done
-    already."""
+    already (STAYS), or if a person must do it (DIFFERS)."""
 
     action: str
     what: str

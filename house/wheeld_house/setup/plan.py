@@ -26,8 +26,8 @@ from wheeld_house.setup.computer import DIFFERS, STAYS, HouseComputer, HouseStep
 DATABASE, OWNER, COLLECTOR, PAGE = "house", "house_owner", "wheeld-house", "wheeld-house-page"
 """The database, the role that owns it, and the users of the two services. Each user has a role with the same name."""
 LOGINS = ((COLLECTOR, "wheeld_collector"), (PAGE, "wheeld_page"), ("settlement", "wheeld_reader"))
-"""Roles that may log in, each with the role that gives it its rights. They have no password: PostgreSQL asks the system
-which user it is (peer authentication)."""
+"""Roles that may log in, each with the role whose rights it gets. They have no password: PostgreSQL asks the operating
+system for the name of the user (peer authentication)."""
 STATE = """
 select 'database ' || datname from pg_database
 union all select 'role ' || rolname from pg_roles
@@ -68,7 +68,8 @@ class _File(NamedTuple):
 
 
 class HousePlan:
-    """Finds the present state, and the steps to the state that is needed. Only a step that is done changes anything."""
+    """Finds the present state, and the steps that lead to the needed state. To make a plan changes nothing: only `do`
+    of a step makes a change."""
 
     def __init__(self, computer: HouseComputer, now: datetime.datetime) -> None:
         self.computer, self._now = computer, now
@@ -293,8 +294,8 @@ key_file = {_toml(str(self.folder / "collector.key"))}
         return HouseStep(action, str(file.path), why, partial(self._write, file, content))
 
     def _issued(self, key: _File, certificate: Path, name: str, why: str, hosts: Sequence[str] = ()) -> HouseStep:
-        """Return the step for a certificate and its key, of a user or of the broker. A good certificate stays, and is
-        renewed before it ends."""
+        """Return the step for a certificate and its key, of a user or of the broker. A good certificate stays until
+        shortly before it ends. Then it is renewed."""
         read, what = self.computer.read, f"{certificate}, {key.path.name}"
         has_key, found = read(key.path), read(certificate)
 

@@ -1,4 +1,4 @@
-"""For the fleet page: an index of verdicts, in which it searches, and the acknowledgement of alarms."""
+"""For the fleet page: an index of verdicts, in which the page searches, and the acknowledgement of alarms."""
 
 from __future__ import annotations
 
