@@ -70,8 +70,8 @@ class SimBoard:
         self._boot((self.boot_id + 1) % 2**32)
 
     def restart_clock(self) -> None:
-        """Restart the clock at 0 without a boot, as a clock with too few bits does. Earlier events are lost. No board
-        may do this."""
+        """Restart the clock at 0 without a boot, as a clock with too few bits does. Earlier events are lost. This is a
+        fault: a real board must never do it."""
         self._booted_us, self._beat_us = self._now_us, 0
         self._ring.clear()
         self._sent_seq = self.next_seq  # unsent events are lost, too
@@ -237,7 +237,7 @@ class SimBoard:
     def _heartbeat(self) -> m.Heartbeat | None:
         fits = 0 < self._waiting <= m.EVENTS_MAX
         if self.board_us < self._beat_us or (fits and not self._went_back):
-            return None  # the waiting events are sent before the heartbeat
+            return None  # no heartbeat is due yet, or the waiting events are sent before it
         self._beat_us, self._went_back = self.board_us + m.HEARTBEAT_US, False
         # The heartbeat shows a failed beam or reader as blocked.
         faulty = [sensor.partition("/") for sensor in self._faulty]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hw_sim.child import Child, DemoError, child, free_port, listens
 
 SYSTEM_PROGRAMS = ("/usr/sbin", "/usr/local/sbin")
-"""Debian installs mosquitto in a directory that is not in a user's PATH."""
+"""Further directories in which mosquitto is searched. Debian installs it in one that is not in a user's PATH."""
 
 
 class Broker(NamedTuple):

@@ -17,12 +17,13 @@ from pathlib import Path
 from hw_sim.exits import UnavailableError
 
 END_S_MAX = 5.0
-"""A program normally ends within a fraction of a second. A child that takes longer than this is killed."""
+"""A child that does not end within this time is killed. A program normally ends within a fraction of a second."""
 LOG_LINES_SHOWN = 6
 """How many of the last lines of output are shown if a child has ended by itself."""
 
 READY_S_MAX = 20.0
-"""A server usually listens within two seconds. On a small and busy computer it takes longer."""
+"""How long to wait until a server listens. It usually takes less than two seconds, and longer on a small and busy
+computer."""
 RETRY_S = 0.05
 
 PR_SET_PDEATHSIG = 1

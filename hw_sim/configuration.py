@@ -42,7 +42,7 @@ def sections(
             "id": table,
             "house": layout.house,
             "game": layout.game,
-            # A text only if a person writes the number in another way than its digits.
+            # The number is written as a text if its label is not simply its digits: "00".
             "last_number": last_number if last_number is None or label == str(last_number) else label,
             "language": language,
         },

@@ -173,7 +173,8 @@ class Demo:
         )
 
     async def run(self) -> None:
-        """Run until there are enough verdicts, or a signal comes. Raises DemoError if a part is missing or fails."""
+        """Run until there are enough verdicts, or a signal comes. Raises DemoError if a program or a package is
+        missing, or if a program fails."""
         try:
             import aiomqtt  # noqa: PLC0415  this package is optional
         except ImportError:
@@ -225,7 +226,7 @@ class Demo:
     @asynccontextmanager
     async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[Coroutine[Any, Any, None]]:
         """Serve the wheel's pages in a separate program, and the bench page in this program, until the block ends. The
-        bench page shows the live page in a frame. Yields the work that announces them. Raises DemoError."""
+        bench page shows the live page in a frame. Yields the coroutine that announces the pages. Raises DemoError."""
         try:
             from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  this package is optional
         except ImportError:

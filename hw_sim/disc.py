@@ -1,9 +1,10 @@
 """`hw-sim disc`: draws the disc of a rotor's encoder, to be printed at its true size.
 
-The disc has two rings. The outer ring has white and black bars in turn, each two sectors wide. Two sensors that are a
-quarter of a period apart (or a quarter and some whole periods) together see each change of a sector. The inner ring is
-black except for the zero mark. The mark is one sector wide and lies in the middle of a white bar. So its edges come in
-the middle of a sector, and the disc looks the same from its other side. docs/build/README.md says how to use the disc.
+The disc has two rings. The outer ring has white and black bars, one after the other, each two sectors wide. Two sensors
+that are a quarter of a period apart (or a quarter and some whole periods) together see each change of a sector. The
+inner ring is black except for the zero mark. The mark is one sector wide and lies in the middle of a white bar. So its
+edges come in the middle of a sector, and the disc looks the same from its other side. docs/build/README.md says how to
+use the disc.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def write(svg: str, out: Path | None) -> None:
-    """Write a drawing to a file, or else to standard output. Raises FileError."""
+    """Write a drawing to the file `out`, or to standard output if `out` is None. Raises FileError."""
     with writing():
         if out is None:
             sys.stdout.write(svg)

@@ -40,12 +40,13 @@ DOUBLED = 0.05
 """The share of a campaign's commands for which a person presses the button twice."""
 DOUBLED_MAX = 0.5
 CAMPAIGN_PAUSE_FACTOR = 0.2
-"""The rotor also turns between coups. Long pauses would add many log lines to a campaign, and test nothing."""
+"""This factor makes the pauses of people shorter in a campaign. The rotor also turns between coups, so long pauses
+would add many log lines and test nothing."""
 GAP_S = 2.5
 """The time between two scenarios. People wait until the daemon has accepted their last command. If a pulse makes it
 unclear whether a ball runs, the command waits up to 2.4 s until this is clear."""
 STARTED = "2026-11-20T18:00:00Z"
-"""A fixed date: the same seed gives the same bytes on any day."""
+"""The date in the log of each evening. It is fixed, so the same seed gives the same bytes on any day."""
 
 
 class UnknownScenarioError(UsageError):
@@ -80,7 +81,7 @@ class Evening:
     marks: tuple[Mark, ...] = ()
 
     def events(self) -> Iterator[SimEvent]:
-        """All events of sensors and people in time order, `End` last."""
+        """Return all events of sensors and people in time order, with `End` last."""
         return iter(self.world.events(self.end_s))
 
 

@@ -41,7 +41,7 @@ class Sensed(_Event, frozen=True):
 
 
 class Switched(Sensed, frozen=True):
-    """A switch has a new level, the first member. `bounces`: whether the contact of the switch bounces."""
+    """A switch has a new level: the first member of the event. `bounces`: whether the contact of the switch bounces."""
 
     switch: ClassVar[str]
     bounces: ClassVar[bool] = False
@@ -58,7 +58,7 @@ class Switched(Sensed, frozen=True):
 
 
 class RotorEdge(Sensed, frozen=True, tag="rotor"):
-    """The rotor entered encoder sector `tick` (absolute, 0…ticks-1) turning `direction`, seen from above."""
+    """The rotor entered encoder sector `tick` (absolute, 0…ticks-1), and turns in `direction`, seen from above."""
 
     tick: int
     direction: Direction
@@ -133,8 +133,8 @@ class TableCommand(_Event, frozen=True, tag="command"):
 
 
 class ClockReading(_Event, frozen=True, tag="clock"):
-    """The host's clock reads `utc_us` (µs since 1970), with an uncertainty of `error_us`. Only in logs: no board sends
-    it."""
+    """The host's clock reads `utc_us` (µs since 1970), with an uncertainty of `error_us`. Only logs have such events:
+    no board sends them."""
 
     utc_us: int
     error_us: int

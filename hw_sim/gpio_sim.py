@@ -21,7 +21,8 @@ from wheeld.ports import Edge
 CONFIGFS = Path("/sys/kernel/config/gpio-sim")
 PLATFORM = Path("/sys/devices/platform")
 LATE_NS = 1_000_000
-"""A sleep ends some tenths of a millisecond late. Only a longer delay than this also delays the edges that follow."""
+"""If an edge is later than this, the edges after it are delayed, too. Shorter delays are usual: a sleep ends some
+tenths of a millisecond late."""
 PULL = {True: b"pull-up", False: b"pull-down"}
 
 

@@ -1,4 +1,5 @@
-"""A simulated table for a live run, which is played part by part on one time axis. The run need not have an end."""
+"""A simulated table for a live run. It is played part by part on one time axis, and the live run need not have an
+end."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from hw_sim.wheel import WheelLayout
 from hw_sim.world import us
 
 QUICK_PAUSE_FACTOR = 0.35
-"""The pause factor for a viewer who waits for the next coup."""
+"""The factor of people's pauses if a viewer waits for the next coup."""
 
 
 class LiveTable:
@@ -33,7 +34,7 @@ class LiveTable:
         self._played_s = self.table.now_s
         events = self.table.world.between(start_s, self._played_s)
         self.table.world.forget(self._forget_s)
-        # The world keeps this part, because the next scenario may need the rotor's last tick before its own start.
+        # The world keeps this part, because the next scenario may need the last encoder edge before its own start.
         self._forget_s = start_s
         return [*events, End(us(self._played_s))]
 
@@ -53,7 +54,7 @@ class LiveTable:
 
 
 def draw_scenarios(layout: WheelLayout, rng: random.Random, first: Sequence[Scenario] = ()) -> Iterator[Scenario]:
-    """Yield `first`, then endlessly scenarios that the wheel can play, drawn by their weights."""
+    """Yield `first`, and then without end scenarios that the wheel can play, drawn by their weights."""
     yield from first
     here = drawable(layout)
     while True:

@@ -20,7 +20,8 @@ from hw_sim.wheel import printed
 STEPS_MAX = 30
 """From any state a few steps lead to "faites vos jeux". After this many steps the table is stuck."""
 PATIENCE = 8
-"""How often people look for a number that does not come. Then the chef says that the ball's place is unknown."""
+"""How often people look for a number that does not come. Then the chef says "rien va", because nobody can say where the
+ball is."""
 PLACE = "rotor/place"
 """If the table has this in `failing`, the angle of the pockets is unknown until a person names the ball's pocket."""
 WAITS = ("repair", "start_wheel", "ball_at_rest", "object_level")
@@ -56,7 +57,8 @@ def give_up(stuck: TableStuckError) -> None:
 
 
 class People:
-    """Chef, bouler and the hand that carries the ball. `look_s`: simulated seconds until an event is published.
+    """Chef, bouler and the hand that carries the ball. `look_s`: the simulated seconds until the table has published
+    everything about an event.
 
     `on_scenario` is called with each scenario at its start, and `on_stuck` when the table is stuck. If `on_stuck`
     returns, people try again. `differences` describes each difference between verdicts and truth.

@@ -51,8 +51,8 @@ _NO_PTY = (
 class Pty:
     """A raw pseudo-terminal whose host side is at `path` until the block ends.
 
-    This replaces a symbolic link at `path`, which a killed simulator may have left. Raises FileExistsError if that is
-    the link of a running simulator or if another file is there, FileError if the system has no pseudo-terminals.
+    This replaces a symbolic link at `path`, which a killed simulator may have left. Raises FileExistsError if this link
+    belongs to a running simulator or if `path` is another file. Raises FileError if the system has no pseudo-terminals.
     """
 
     def __init__(self, path: Path) -> None:
@@ -68,7 +68,7 @@ class Pty:
             self.path.unlink()
         try:
             self.master, slave = os.openpty()
-        except OSError as error:  # this error contains no file name
+        except OSError as error:  # the error contains no file name, so it needs our own text
             raise FileError(_NO_PTY.format(told(error))) from error
         # Move the descriptor to a high number, which other programs do not use. The old number is closed.
         limit = min(DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
@@ -94,7 +94,7 @@ class Pty:
 
     def _close(self) -> None:
         os.close(self.master)
-        os.close(self._slave)  # it was kept open, because without a slave every read of the master fails
+        os.close(self._slave)  # until now it was open, because without a slave every read of the master fails
 
     @property
     def blocked(self) -> bool:

@@ -41,7 +41,8 @@ class Piece:
 
 
 class SimRotor:
-    """The motion of a whole evening. Orders are given in time order. Each order replaces all motion after its time."""
+    """The motion of a whole evening. `order` is called for one time after the other. Each call replaces all motion
+    after its time."""
 
     def __init__(self, angle: float, speed: float, drag_per_s: float) -> None:
         """The rotor turns freely from time 0 on. `drag_per_s`: how much it loses in each second, as a part of the speed

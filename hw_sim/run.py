@@ -158,7 +158,7 @@ def live_events(
     *,
     look_s: float = 0.0,
 ) -> Iterator[SimEvent]:
-    """Yield the events of the scenarios, beginning when a host is connected. Prints each scenario and each truth.
+    """Yield the events of the scenarios. They begin when a host is connected. Prints each scenario and each truth.
 
     With `subscriber`, people do what the table waits for. Without it they only give the commands of the scenarios, so
     nobody does what the table waits for after a restart. `look_s`: as in `People`.

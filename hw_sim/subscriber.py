@@ -77,7 +77,8 @@ class Subscriber:
         return line
 
     def _is_next(self, payload: Payload) -> bool:
-        """Whether the message is new: the broker may deliver it twice. Also counts a gap before the message."""
+        """Return whether the message is new: the broker may deliver a message twice. If numbers are missing before the
+        message, count a gap."""
         seq, boot_id, last = payload["seq"], payload["boot_id"], self.seqs[-1] if self.seqs else 0
         # After a restore or with a new journal, another run of the daemon has lower numbers.
         if seq <= last and boot_id in self._boot_ids:

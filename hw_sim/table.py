@@ -25,7 +25,8 @@ from hw_sim.world import MARGIN_S, SensorOutage, Slipped, Stay, World, us
 LAUNCH_REV_S = (1.3, 2.6)
 """How fast boulers launch (the first laps in ball_lap_times.json have 1.0–2.4 rev/s)."""
 HARDEST_REV_S = 3.5
-"""The hardest push: no hand launches at 4 rev/s, and a daemon may rely on that. On a slow track it may be too weak."""
+"""The hardest push. No hand launches at 4 rev/s, and a daemon may rely on this. On a slow track, even the hardest push
+may be too weak for what a scenario asks."""
 ROTOR_RPM = (10.0, 20.0)
 """How fast boulers turn the rotor (docs/wheels.md: 14–20 rpm on motor wheels; Cammegh recommends at least 10)."""
 BEARING_PER_S = (0.001, 0.003)
@@ -33,8 +34,8 @@ BEARING_PER_S = (0.001, 0.003)
 ROTOR_LEAST_REV_S = 0.05
 """A hand pushes a rotor that is slower than this."""
 MANY_BEAMS = 4
-"""With at least this many beams, two stray pulses must not deceive a daemon. With fewer beams, one stray pulse must
-not."""
+"""With at least this many beams, two stray pulses must not deceive a daemon. With fewer beams, this holds for one stray
+pulse only."""
 LAPS_MOST = 24.0
 """No launched ball runs more laps than this."""
 SIGHTINGS_TO_CALL = 3
@@ -47,9 +48,9 @@ DOUBLE_PRESS_S = (0.15, 0.6)
 """The time until a person who is not sure presses a button for the second time."""
 OVERDUE_GAPS, OVERDUE_LAPS = 2.5, 0.75
 """When the next pass is overdue: the slowest ball would by now have run this many times the widest gap between beams,
-and at least this part of a lap. This is long enough if one pass is missed."""
+and at least this part of a lap. So the next pass is not overdue yet when a beam has missed one pass."""
 LAUNCH_KNOWN_S = 2.5
-"""The time from a launch until the daemon must know it. The rulebook has no deadline. Several passes take less time
+"""The time from a launch until the daemon must know of it. The rulebook has no deadline. Several passes take less time
 than this, even with two beams."""
 
 
@@ -186,7 +187,8 @@ class SimTable:
         self.now_s = self.world.rotor.order(self.now_s, speed, self.rng.uniform(*accel))
 
     def stop_rotor(self, accel: tuple[float, float] = (0.15, 0.35)) -> float:
-        """Let a hand stop the rotor at a rate drawn from `accel` (rev/s²). Returns the time of its last tick, in s."""
+        """Let a hand stop the rotor at a rate drawn from `accel` (rev/s²). Returns the time of the last encoder edge,
+        in s."""
         self.now_s = self.world.rotor.order(self.now_s, 0.0, self.rng.uniform(*accel))
         return self.world.last_tick_s(self.now_s)
 
@@ -397,7 +399,8 @@ class SimTable:
         )
 
     def overdue_s(self) -> float:
-        """Return how long after the ball left the track its next pass is overdue at the latest, in s."""
+        """Return the longest time in s from the moment at which the ball left the track until its next pass is
+        overdue."""
         left_us = us(self.run.end_s)
         all_beams = enumerate(self.layout.beams_deg)
         see = [degrees for beam, degrees in all_beams if not self.world.is_silent(f"beam/{beam}", left_us)]

@@ -54,11 +54,12 @@ LEAVE_REV_S = (0.43, 0.50)
 C0_REV_S2 = (0.003, 0.025)
 """The rolling friction, from the smallest to the largest value that fits a ball of ball_lap_times.json."""
 C2_PER_REV = (0.045, 0.100)
-"""The air drag, from the same fits."""
+"""The air drag, from the smallest to the largest value that fits a ball of ball_lap_times.json."""
 RUB_REV_S2 = (0.10, 0.25)
 RUB_FROM_REV_S = (0.95, 1.10)
 RUB_TO_REV_S = (0.55, 0.68)
-"""How much a ball rubs, and the speeds at which it begins and stops to rub, from the same fits."""
+"""How much a ball rubs, and the speeds at which it begins and stops to rub, as fitted to balls of
+ball_lap_times.json."""
 RUBBING = 0.75
 """The share of the wheels on which balls rub. In ball_lap_times.json seven of nine balls rub."""
 LEVEL_DEG, BADLY_KEPT_DEG = 0.1, 0.3
@@ -203,7 +204,8 @@ class Track:
 
     @cached_property
     def slope(self) -> float:
-        """The angle (rad) of the slope under the track. There a ball with leaving speed neither climbs nor falls."""
+        """The angle (rad) of the slope under the track. On this slope, a ball with exactly the leaving speed neither
+        climbs nor falls."""
         return math.atan((math.tau * self.leave_rev_s) ** 2 * RADIUS_M / GRAVITY_M_S2)
 
     @cached_property

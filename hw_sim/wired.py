@@ -23,8 +23,8 @@ POCKET_RADIUS_M = 0.25
 """The distance from the rotor's axis to a ball in a pocket."""
 STRAY_S = 0.004
 BLOCKED_S = (0.002, 0.4)
-"""The shortest and the longest time for which the ball blocks a sensor. While the rotor stands, the longest time is
-used."""
+"""The shortest and the longest time for which the ball blocks a sensor. While the rotor stands still, the longest time
+is used."""
 BOUNCE_S = (0.0, 0.0007, 0.0015, 0.0021, 0.0026)
 """The times at which a bouncing contact closes, opens, closes, and so on. After the last time it stays closed."""
 PRESS_S = 0.15

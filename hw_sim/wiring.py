@@ -1,7 +1,7 @@
 """`hw-sim wiring`: draws which line is on which pin of a Pico or of a Raspberry Pi, from a file in TOML.
 
-The file names the header and has a table for each wire. A `[[supply]]` gives the number of its pin on the header, a
-`[[line]]` its GPIO number. docs/build/board.toml is such a file.
+The file names the header and has a TOML table for each wire. A `[[supply]]` gives the number of its pin on the header,
+and a `[[line]]` the number of its GPIO. docs/build/board.toml is such a file.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ MARGIN_S = 1e-3
 """Rounding to a microsecond changes the time of an event by less than this."""
 
 T_US = attrgetter("t_us")
-"""Sorts a log by time. Events of the same microsecond keep their order."""
+"""The key by which a log is sorted. Events of the same microsecond keep their order."""
 
 
 def us(t_s: float) -> int:

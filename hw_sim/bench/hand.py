@@ -31,7 +31,8 @@ NOISE_GAP_S = 0.03
 BRAKE_REV_S2 = 0.25
 """How hard a hand brakes a rotor: the middle of the range in the scenarios."""
 PROOF_S = 15.0
-"""The time from rest until a number is proven: two turns of the slowest rotor that nobody pushes."""
+"""The longest time from the ball's rest until its number is proven: two turns of the slowest rotor. People push a
+slower rotor."""
 BOULERS = ("Anna", "Bruno")
 CHIP, HELD, LINK = "chip", "held", "link"
 """Faults of the wheel: a chip in the cylinder, a hand that holds the rotor, an unplugged cable. See also `POWER`."""
@@ -117,7 +118,7 @@ class Hand:
         """Undo everything that would hinder the people of the demo. Returns whether these people can play now: a
         running ball must first come to rest, and its number must be proven."""
         if POWER in self._amiss:
-            self._rest_s = self._table.now_s  # the daemon starts now, and needs time to publish
+            self._rest_s = self._table.now_s  # `PROOF_S` counts from now, because the daemon starts only now
         for is_amiss, undo in (
             (CHIP in self._amiss, self.take_chip_out),
             (self._second is not None, self.take_second_ball),
@@ -347,7 +348,7 @@ class Hand:
 
     @property
     def _number_seen(self) -> int | None:
-        """The number in which people saw the ball rest, until the coup has its verdict. A hand that takes the ball does
-        not change it. Neither does a launch for which the table does not wait."""
+        """The number in which people saw the ball rest, until the coup has its verdict. This number stays if a hand
+        takes the ball, and also at a launch for which the table does not wait."""
         seen = self._seen
         return None if seen is None or seen.verdicts != len(self._subscriber.verdicts) else seen.number

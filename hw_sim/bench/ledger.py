@@ -10,14 +10,14 @@ from typing import Literal, TypeAlias
 import msgspec
 
 ENTRIES_MAX = 300
-"""The number of entries that are kept: enough for some coups. A browser that is too slow misses the oldest."""
+"""The number of entries that are kept: enough for some coups. A browser that is too slow misses the oldest entries."""
 
 Kind: TypeAlias = Literal["truth", "message", "play"]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One line. `kind`: whether it tells the truth, a message of the daemon, or who plays from now on. `name`: the
-    message's topic, or who plays. `at`: the time of day on this computer."""
+    """One line. `kind`: what the line is about: the truth, a message of the daemon, or who plays from now on. `name`:
+    the message's topic, or who plays. `at`: the time of day on this computer."""
 
     number: int
     kind: Kind

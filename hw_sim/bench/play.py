@@ -34,8 +34,8 @@ class Play:
         self._hand = Hand(live, subscriber, note=self._note)
 
     def events(self, scenarios: Iterator[Scenario]) -> Iterator[SimEvent]:
-        """Yield the events, from a time before the table's first message on. People play `scenarios`. Raises
-        TableStuckError."""
+        """Yield the events. The first ones may come before the first message of the table. People play `scenarios`.
+        Raises TableStuckError."""
         while True:
             if self._by_hand:
                 yield from self._play_by_hand()

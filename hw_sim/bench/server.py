@@ -30,8 +30,8 @@ TYPES = {"css": "text/css", "js": "text/javascript"}
 
 
 class Server:
-    """Serves the page of `play` and `ledger` in the language of `words`. A frame in it shows the wheel's own pages,
-    which are at the origin `pages`."""
+    """Serves the page of `play` and `ledger` in the language of `words`. A frame in the page shows the wheel's own
+    pages, which are at the origin `pages`."""
 
     def __init__(self, play: Play, ledger: Ledger, pages: str, words: Words) -> None:
         self._play, self._ledger, self._pages, self._words = play, ledger, pages, words

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 HELD_UP_US_MAX = 5_000_000
-"""The longest time for which other work blocks the host: ten lines."""
+"""The longest time for which other work blocks the host: the time of ten lines."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ RUNAWAY_RPM = 9.5
 """How much faster a real rotor became from one line to the next, when its speed was out of control."""
 
 LAPS_PER_LINE_MAX = 1.5
-"""The laps in the time of one line after a hard launch: three laps a second."""
+"""The most laps in the time of one line (500 ms), after a hard launch."""
 
 
 class Model(Enum):
@@ -136,7 +136,7 @@ class Drawing:
         ]
 
     def fallen(self) -> HeadPhase:
-        """Return state 5. The number comes with the first line of this state."""
+        """Return the phase of state 5. The number comes with its first line."""
         return HeadPhase(5, self.lines(3, 8), self.rotor, (self.rpm, self.rpm), 1 - self.rotor)
 
     def played(self, phases: list[HeadPhase], *reports: str, number: bool = True, same: bool = False) -> HeadCoup:
@@ -211,7 +211,7 @@ def power_cycle(draw: Drawing) -> HeadCoup:
 
 
 def launch_failed(draw: Drawing) -> HeadCoup:
-    """The launch of a SlingShot fails. It reverses the rotor and tries again, with the same spin number."""
+    """The launch of a SlingShot fails. The wheel reverses its rotor and tries again, with the same spin number."""
     first = draw.before_launch()
     turning = (draw.rpm, draw.rpm)
     failing = [HeadPhase(2, draw.lines(3, 12), draw.rotor, turning, flags=flags) for flags in (2, 8)]

@@ -16,7 +16,7 @@ from hw_sim.cammegh.coups import HeadCoup, HeadPhase, Model
 LINE_US = 500_000
 """Time between two status lines."""
 REPLY_US = (25_000, 195_000)
-"""The shortest and the longest time until a recorded reply came."""
+"""The shortest and the longest time from a command to its reply, as recorded at a real head."""
 POWER_ON_SILENCE_LINES = 8
 """For how many lines a wheel sends nothing after it is switched on."""
 SPINS = {Model.SLINGSHOT_2: 256, Model.MERCURY_360: 255}

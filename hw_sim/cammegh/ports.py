@@ -1,4 +1,4 @@
-"""The ports of a wheel head, in wall-clock time: a pseudo-terminal, or TCP, as if from a serial device server.
+"""The ports of a wheel head, in wall-clock time: a pseudo-terminal, or TCP, like that of a serial device server.
 
 TCP is on the loopback only. It is raw (pyserial's `socket://`) or uses RFC 2217 (pyserial's `rfc2217://`). Bytes that
 the host does not read are lost, as on RS-232 without flow control.
@@ -22,7 +22,8 @@ LOOPBACK = "127.0.0.1"
 NAP_S_MAX = 0.02
 """The head reads the bytes of a host within this time."""
 UNSENT_BYTES_MAX = 65_536
-"""The most bytes that wait for a host. They are minutes of lines: a host that leaves so many does not read."""
+"""The most bytes that wait for a host: the lines of several minutes. A host with so many unread bytes does not read at
+all."""
 
 
 class Pace:

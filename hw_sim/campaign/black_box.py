@@ -22,7 +22,7 @@ from hw_sim.exits import UnavailableError
 CHUNK_BYTES = 1 << 16
 """The size of a pipe. Smaller writes need more system calls, and larger writes would only wait."""
 STDERR_BYTES = 2_000
-"""A report quotes so many bytes from the end of the program's standard error."""
+"""The number of bytes that a report quotes from the end of the program's standard error."""
 
 
 class BlackBoxError(UnavailableError):
@@ -57,7 +57,7 @@ class Ended:
 
 
 Receive: TypeAlias = Callable[[HeardMessage], bool]
-"""A function that takes each message, and returns False if it wants no more."""
+"""A function that takes each message, and returns False if it wants no more messages."""
 
 _head = msgspec.json.Decoder(_Head).decode
 _payload = msgspec.json.Decoder(dict[str, Any]).decode
@@ -130,7 +130,8 @@ def replay_all(wheeld: Path, lines: Iterable[bytes]) -> tuple[list[HeardMessage]
 
 
 class _Reader(threading.Thread):
-    """Reads the child's messages. If `receive` wants no more, it kills the child, which also ends the writing."""
+    """Reads the child's messages. If `receive` wants no more messages, this thread kills the child. Then nobody can
+    write to the child any more, so the writing ends, too."""
 
     def __init__(self, child: subprocess.Popen[bytes], source: IO[bytes], receive: Receive) -> None:
         super().__init__(name="reader", daemon=True)
@@ -148,8 +149,8 @@ class _Reader(threading.Thread):
 
 
 def _message(line: bytes) -> HeardMessage:
-    """Decode one message, but not the payload of `board`: most of the output are such messages, and none is a
-    verdict."""
+    """Decode one message. The payload of a message `board` is not decoded, because most messages are of this kind and
+    none of them is a verdict."""
     try:
         head = _head(line)
         return HeardMessage(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))

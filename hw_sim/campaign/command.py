@@ -20,11 +20,12 @@ from hw_sim.exits import EXIT_FAILED, writing
 FALSE_VOIDS_MAX = 1e-4
 """The allowed share of false voids at the default rates of faults. Players go away if a valid coup is called void."""
 HARD_FALSE_VOIDS_MAX = 0.1
-"""The allowed share with more faults than any table has, or with short launches only. Then a void is often the right
-answer, because the sensors miss too much. But more than one in ten would mean that the trackers do not work."""
+"""The allowed share of false voids with more faults than any table has, or with short launches only. Then a void is
+often the right answer, because the sensors miss too much. But more than one in ten would mean that the trackers do not
+work."""
 OUT = Path(".wheeld-campaign")
 NAMED_MOST = 20
-"""The command prints at most so many disagreements. The report contains all."""
+"""The most disagreements that the command prints. The report contains all of them."""
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

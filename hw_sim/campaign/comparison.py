@@ -93,7 +93,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether the comparison is not a disagreement."""
+        """Whether the kind of the comparison counts as an agreement (`AGREEING`)."""
         return self.kind in AGREEING
 
     @property
@@ -145,7 +145,7 @@ class SpanComparer:
     _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._starts = [span.start_us for span in self.spans[1:]]  # messages before the first span belong to this span
+        self._starts = [span.start_us for span in self.spans[1:]]  # the first span also gets the messages before it
 
     @property
     def out_of_step(self) -> bool:
@@ -153,7 +153,7 @@ class SpanComparer:
         return bool(self.compared) and not self.compared[-1].in_step
 
     def receive(self, message: HeardMessage) -> bool:
-        """Take one message. Returns False if no more are wanted."""
+        """Take one message. Returns False if no more messages are wanted."""
         self._close(bisect_right(self._starts, message.t))
         if message.topic == "table":
             before, self._table = self._table["state"], message.payload
@@ -206,8 +206,8 @@ class SpanComparer:
             yield "false_alarm"
 
     def _by_chef(self, one: Comparison) -> Comparison:
-        """Change the kind if the chef had to confirm the number. `missed` becomes `asked`; if he was shown a number, it
-        must be true. A void becomes `chef_voided` if he said "rien va" instead of confirming, as R3b lets him
+        """Change the kind if the chef had to confirm the number. `missed` becomes `asked`, but if the table shows him a
+        number, this must be the true number. A void becomes `chef_voided` if he said "rien va" instead, as R3b allows
         (docs/rulebook.md). He may also say it before the proof is complete. The evidence of the void then has
         `number_seen` or `unproven`."""
         if one.kind == "missed" and one.outcome is not None and self._table["state"] == "awaiting_chef":
@@ -220,7 +220,8 @@ class SpanComparer:
 
 
 def _at_us(one: Comparison) -> int:
-    """Return the time of the verdict. Without a verdict: when the number was out, or the evidence of a void came."""
+    """Return the time of the verdict. Without a verdict, return when the number was out, or when the evidence of a void
+    came."""
     if one.verdict is not None:
         return one.verdict.t
     outcome = one.outcome or {}
@@ -231,7 +232,7 @@ def compare(
     outcomes: Sequence[Outcome], verdicts: Sequence[HeardMessage], beams_deg: tuple[float, ...] = ()
 ) -> tuple[Comparison, ...]:
     """Pair each outcome with its verdict, in order. If there are more outcomes than verdicts, or fewer, choose the
-    pairs so that most of them agree. Outcomes or verdicts that are left over have no partner."""
+    pairs so that as many as possible agree. Outcomes or verdicts that are left over have no partner."""
     fewest = min(len(outcomes), len(verdicts))
     ways = []
     for kept_outcomes in combinations(range(len(outcomes)), fewest):

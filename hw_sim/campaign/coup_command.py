@@ -24,7 +24,7 @@ DRAWN_S_MAX = 120.0
 
 
 class NoCoupError(UsageError):
-    """The name is not that of a coup in any campaign."""
+    """No campaign has a coup with this name."""
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,15 @@ STATE_COLOURS = {
     "suspended": "#e2b8d6",
 }
 SAME_PASS_S = 0.02
-"""A pulse this near to a true pass at the same beam is that pass, even if it is early, late or doubled."""
+"""A pulse within this time of a true pass at the same beam counts as this pass. The pulse may be early, late, or the
+second pulse of the pass."""
 NAMED_LEAST_S = 0.3
 """A state that lasts for a shorter time is too narrow in the picture for its name."""
 
 
 def draw(timeline: LogTimeline, title: str, name: str) -> str:
-    """Return the picture as SVG. The same timeline gives the same text. Its ids are made from `name`. Raises
-    MissingExtraError."""
+    """Return the picture as SVG. The same timeline gives the same text. The ids in the picture are made from `name`.
+    Raises MissingExtraError."""
     names = len({name for _, name in timeline.facts})
     strikes = len({strike.text for strike in timeline.strikes})
     heights = {
@@ -157,7 +158,8 @@ def _draw_concluded(strips: Sequence[Axes], timeline: LogTimeline) -> None:
         verdicts.annotate("its evidence", (verdict.evidence_s, 0.5), (side, 0), textcoords="offset points", ha=ha,
                           fontsize=6)  # fmt: skip
     for place, (t_s, text) in enumerate(timeline.truth):
-        height = 0.05 + 0.2 * (place % 2)  # two heights, because a deadline is often near its evidence
+        # The texts are at two heights. A deadline is often so near its evidence that the texts would overlap.
+        height = 0.05 + 0.2 * (place % 2)
         verdicts.axvline(t_s, color=INK, linewidth=1, linestyle=":")
         verdicts.annotate(text, (t_s, height), (3, 0), textcoords="offset points", fontsize=7, color=INK)
     for axes in (states, verdicts):

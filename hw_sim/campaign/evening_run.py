@@ -1,5 +1,5 @@
-"""Draws one evening of a campaign, adds faults, plays it into the black box, and compares it with its truth. If the
-table is in another state than people expect after a disagreement, the black box starts again at the next mark.
+"""Draws one evening of a campaign, adds faults, plays it into the black box, and compares it with its truth. If a
+disagreement leaves the table in a state that people do not expect, the black box starts again at the next mark.
 
 Several evenings run in parallel processes. The number of processes does not change the result.
 """
@@ -25,7 +25,8 @@ from hw_sim.evening import AMERICANS, Evening, campaign_evening, repeatable
 from hw_sim.faults import FaultyEvening, Rates, add_faults, swarm
 
 EVENING_COUPS = 250
-"""The coups of an evening: so many that the start of the black box costs little, and so few that memory suffices."""
+"""The number of coups in an evening. With far fewer, the starts of the black box would take much time. With far more,
+the memory would not be enough."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class CampaignPlan:
     only. `people`: a factor for how often people press early, late, twice and wrongly. `americans`: the share of
     evenings on an American wheel.
 
-    The name of a coup has its evening and its mark. So the length of an evening is a parameter, too.
+    The name of a coup contains the numbers of its evening and of its mark. In longer or shorter evenings, the same name
+    would mean another coup. So the length of an evening is a parameter, too.
     """
 
     seed: str
@@ -69,7 +71,8 @@ class CampaignPlan:
 
 @dataclass(frozen=True)
 class Segment:
-    """One run of the black box, from mark `first` to the end or to a mark after which `run_segments` starts again."""
+    """One run of the black box, from mark `first` to the end, or to a mark after which `run_segments` starts it
+    again."""
 
     first: int
     compared: tuple[ComparedSpan, ...]
@@ -152,10 +155,10 @@ def run_segments(part: Slice, wheeld: Path) -> Iterator[Segment]:
 def run_evenings(plan: CampaignPlan, coups: int, jobs: int, wheeld: Path) -> Iterator[EveningRun]:
     """Run evenings 0, 1, 2, … until they have `coups` rows, `jobs` at a time.
 
-    An evening whose layout is refused has no rows, so another evening runs in its place. If an evening was started that
+    An evening whose layout is refused has no rows, so another evening runs in its place. If an evening was started and
     is not needed, its result is dropped: only the plan may decide which evenings belong to a campaign.
     """
-    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of the progress bar's thread
+    context = multiprocessing.get_context("spawn")  # a fork would copy locks that the progress bar's thread holds
     pool = None if jobs == 1 else ProcessPoolExecutor(jobs, mp_context=context)
     pending: deque[Callable[[], EveningRun]] = deque()
     indices = count()

@@ -1,7 +1,8 @@
 """Finds the fault that caused a disagreement: plays the same coup again and again, each time without one kind of fault.
 
 A kind is a cause if the coup agrees without that kind. If the coup agrees only without all kinds, all of them caused
-the disagreement together. A disagreement even with faultless sensors is *unexplained*: it is a defect of ours.
+the disagreement together. If the coup disagrees even with faultless sensors, the disagreement is *unexplained*: our
+programs have a defect.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ALL = frozenset(KINDS)
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A disagreement of mark `mark`: its kinds, and the mark `since` at which that run of the black box started."""
+    """A disagreement of mark `mark`: its kinds, and `since`, the mark at which the run of the black box started."""
 
     mark: int
     since: int
@@ -51,7 +52,7 @@ class Explanation:
 
 @dataclass
 class _Case:
-    """A disagreement whose causes are searched. `first`: the mark from which its coup is played."""
+    """A disagreement whose causes are not known yet. `first`: the mark from which its coup is played."""
 
     disagreement: Disagreement
     first: int

@@ -10,7 +10,7 @@ from hw_sim.campaign.comparison import KINDS
 from hw_sim.campaign.plots import Plot
 
 SHOWN_MOST = 500
-"""The page shows at most so many disagreements. The report in JSON contains all."""
+"""The most disagreements that the page shows. The report in JSON contains all of them."""
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #22313f; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.5rem } h2 { font-size: 1.1rem; margin-top: 2.2rem } svg { max-width: 100%; height: auto }

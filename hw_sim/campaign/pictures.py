@@ -1,4 +1,5 @@
-"""Draws with Matplotlib, which is an extra and is imported only to draw. The same figure gives the same SVG text."""
+"""Draws with Matplotlib. This package is optional, and it is imported only when something is drawn. The same figure
+gives the same SVG text."""
 
 from __future__ import annotations
 

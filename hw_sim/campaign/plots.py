@@ -126,7 +126,8 @@ def _delays(rows: Sequence[VerdictRow]) -> Plot:
 def _laps(rows: Sequence[VerdictRow]) -> Plot:
     figure, axes = _axes(8, 4.5)
     for beams, some in laps_by_beams(rows).items():
-        # Nobody sees less than a tenth of a lap here, and a dot for each coup would take megabytes.
+        # Laps are rounded to tenths, and equal dots are drawn once. Nobody sees the difference, and a dot for each coup
+        # would take megabytes.
         dots = sorted({(round(run, 1), round(seen, 1)) for run, seen in some})
         axes.plot([run for run, _ in dots], [seen for _, seen in dots], ".", markersize=3, label=f"{beams} beams")
     axes.plot(LAPS_AXIS, LAPS_AXIS, color=FAINT, linewidth=1, zorder=0)

@@ -19,14 +19,15 @@ LAPS_SLACK = 0.02
 NEARLY = (3.0, 3.3)
 """A run whose laps are in this range may have too few passes to prove three laps."""
 LOWEST_MARGINS = 10
-"""The report lists so many of the coups with the lowest margin."""
+"""How many of the coups with the lowest margins the report lists."""
 FALSE_VOIDS_ANY = 2
 """How many false voids any campaign may have. In a short campaign, the allowed share would be less than one void."""
 ASKED_ANY, ASKED_SHARE = 2, 1e-4
 """How often the chef may have to confirm a number although the script expects a proof: twice in any campaign, or once
 in ten thousand valid coups if that is more."""
 IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE = 1, 1e-5
-"""How many suspensions of an idle table may have no cause: one, or one in a hundred thousand coups if that is more."""
+"""How many suspensions of an idle table may be without an explanation: one, or one in a hundred thousand coups if that
+is more."""
 
 STRAY_SCENARIOS, OWN_STRAY = ("stray_pulse", "stray_idle"), "the scenario's own stray"
 """Scenarios with a stray pulse even without faults, and the report's name for this pulse as the cause of a void."""
@@ -130,7 +131,8 @@ def report(
             for beams, both in laps_by_beams(rows).items()
             for unseen in [[run - seen for run, seen in both]]
         },
-        # How many balls ran slightly more than three laps, and for how many of them the passes did not prove three.
+        # For each number of beams: how many balls ran slightly more than three laps, and for how many of them the
+        # passes did not prove three laps.
         "unproven": {
             str(beams): {"ran": len(some), "unproven": unproven, "share": unproven / len(some)}
             for beams, some in grouped(nearly, lambda row: row.beams).items()

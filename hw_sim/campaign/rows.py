@@ -1,4 +1,5 @@
-"""The values that a campaign keeps of each coup. They are small, and the same in every run of the campaign."""
+"""The values that a campaign keeps of each coup. They are small, and they are the same each time the campaign is
+repeated."""
 
 from __future__ import annotations
 
@@ -14,12 +15,14 @@ from hw_sim.faults import GROSS
 from hw_sim.world import World
 
 FAULT_KNOWN_US = 3_000_000
-"""The longest time from the start or the end of a sensor's fault until a message reports it or it has an effect."""
+"""The longest time from the start or the end of a sensor's fault until a message reports the fault or the fault has an
+effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictRow:
-    """One outcome with its verdict, or one of them. `truth` and `verdict`: "result", the cause of a void, or "nothing".
+    """One outcome with its verdict. One of the two may be missing. `truth` and `verdict`: "result", the cause of a
+    void, or "nothing".
 
     `number` is the true number, `verdict_number` the published one. `delay_us` is the time in µs from a void's evidence
     to its verdict, and `allowed_us` the time to its deadline. `margin` is the published margin of the verdict.
@@ -45,7 +48,8 @@ class VerdictRow:
 class EarlyWarning:
     """An early warning of the daemon, or a missing one. `of`: `foreseen` (a void for too few laps came after the
     warning), `unforeseen` (such a void came without a warning), `false` (after the warning the coup was valid), `moot`
-    (after the warning it was void by another cause), `leaving` (a forecast when the ball leaves the track).
+    (after the warning it was void by another cause), `leaving` (a forecast of the time at which the ball leaves the
+    track).
 
     `before_left_us` and `before_void_us`: the time from the warning until the ball left the track, and until the void.
     `error_us`: the forecast time minus the true one.

@@ -30,8 +30,9 @@ WATCHED_US = 3_000_000
 """How long before its first mark a log shows the rotor. Otherwise the first launch would count as unseen
 (docs/rulebook.md 7). In this time sensors see any ball that runs."""
 MET_US = 30_000_000
-"""How long before its first mark a log shows readers that meet the lying ball: two turns of the slowest rotor. Readers
-that never met it prove nothing when the rotor stops before the ball falls (docs/rulebook.md, N5)."""
+"""How long before its first mark a log shows the sightings of the lying ball: two turns of the slowest rotor. Readers
+that did not see the ball where it lay prove nothing when the rotor stops before the ball falls (docs/rulebook.md,
+N5)."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,9 @@ class Slice:
         yield End(end_us)
 
     def _watched(self, start: int) -> int:
-        """Return the index of the event from which the log shows the rotor and the readers that meet the lying ball.
-        From there to WATCHED_US before the start no ball runs, no sensor fails, and nobody names the ball's pocket."""
+        """Return the index of the event from which the log shows the rotor's edges and the sightings of the lying ball.
+        From this event to WATCHED_US before the start, no ball runs, no sensor fails, and nobody names the ball's
+        pocket."""
         events = self.faulty.events
         lying = bisect_left(events, self.start_us - MET_US, key=T_US)
         for index in range(lying, start):

@@ -17,7 +17,7 @@ from hw_sim.events import called
 from hw_sim.wheel import POCKETS
 
 SPEED_OVER_S = 0.5
-"""The rotor's speed is averaged over this time, because single ticks jitter."""
+"""The rotor's speed is averaged over this time, because single edges jitter."""
 
 Line = dict[str, Any]
 
@@ -188,7 +188,7 @@ def _verdict(message: HeardMessage) -> ShownVerdict:
     void = message.topic == "void"
     payload = message.payload
     evidence = datetime.fromisoformat(payload["evidence_at" if void else "number_at"])
-    # It is unlikely that the UTC clock was set between these two times.
+    # The difference of the two times is right unless UTC was set between them, which is unlikely.
     ago_s = (datetime.fromisoformat(payload["at"]) - evidence).total_seconds()
     text = f"{payload['words']}: {payload['cause']}, {payload['rule']}" if void else f"{payload['number']}"
     return ShownVerdict(message.t / 1e6, message.t / 1e6 - ago_s, text, void)

@@ -16,7 +16,7 @@ sees the ball once or twice at any time, because it cannot distinguish a flying 
 it is repaired. In the other half nothing reports it. A chattering beam passes its self-test.
 
 **Encoder.** An edge is lost. All edges jitter. The disc slips: then every sector is wrong by the same number, 2 to 40,
-in either direction, until a person references the encoder again (here at the end of the scenario).
+in either direction, until a person corrects this (here at the end of the scenario).
 
 **Board and cable.** When the board resets, nothing is observed for 0.3 to 2 s. When frames are lost, nothing is
 observed for 20 to 60 ms. The daemon's link layer and a log report both in the same way: as a fault of the link, from

@@ -1,5 +1,4 @@
-"""What a fault gets, the readings of a clean evening, and what the fault adds to, the effects, which are applied
-later."""
+"""A fault gets the clean readings of an evening, and adds to the effects. All effects are applied later."""
 
 from __future__ import annotations
 
@@ -55,7 +54,8 @@ class Window:
 
 @dataclass(frozen=True)
 class CleanReadings:
-    """What the sensors of an evening see without faults. Each fault gets it unchanged, so faults are independent.
+    """What the sensors of an evening see without faults. Each fault gets these readings unchanged, so faults are
+    independent.
 
     `passes`: first the passes of the ball, run by run, then the stray pulses that scenarios contain.
     """

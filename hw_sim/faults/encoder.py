@@ -48,8 +48,8 @@ def _offsets_us(sigma_us: float) -> list[int]:
 
 
 def slip(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """After a slip all sectors are wrong by the same number, until a person references the encoder again. Here a person
-    does that at the end of the scenario."""
+    """After a slip all sectors are wrong by the same number, until a person corrects this. Here a person does so at the
+    end of the scenario."""
     ends_us = [round(mark.end_s * 1e6) for mark in clean.evening.marks] + [clean.end_us]
     for t_us in clean.random_times_us(rng, rate):
         window = Window(t_us, ends_us[min(bisect_right(ends_us, t_us), len(ends_us) - 1)])

@@ -141,7 +141,7 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
     if scale != 1.0:
         events = [
             RotorEdge(round(event.t_us * scale), event.tick, event.direction)
-            if isinstance(event, RotorEdge)  # nearly all events are edges, and the general way takes longer
+            if isinstance(event, RotorEdge)  # nearly all events are edges, and `replace` takes longer
             else msgspec.structs.replace(event, t_us=round(event.t_us * scale))
             for event in events
         ]
@@ -150,8 +150,8 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
 
 
 def _told(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcome:
-    """Return the outcome on the sensing clock, with the faults that struck before its number was out: `down_t` if the
-    link was down or the encoder slipped, `readers_dead` if no reader worked."""
+    """Return the outcome with its times on the sensing clock, and with the faults that struck before its number was
+    out: `down_t` if the link was down or the encoder slipped, `readers_dead` if no reader worked."""
     scale = effects.scale
     if outcome["kind"] != "result":
         evidence_us, deadline_us = outcome["evidence_t"] * scale, outcome["deadline_t"] * scale

@@ -16,7 +16,8 @@ STARTED_UTC_US = 1_795_197_600_000_000
 READING_ERROR_US = 2_000
 """The uncertainty of a reading over a serial line: half of the time for a request and its reply."""
 STEPS_S = (0.2, 3_600.0)
-"""The smallest and the largest step of UTC. NTP corrects smaller errors slowly. An hour is summer time, set by hand."""
+"""The smallest and the largest step of UTC. NTP corrects smaller errors slowly. The largest step is an hour: somebody
+sets summer time by hand."""
 
 
 def reset(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -48,7 +49,7 @@ def repeated_frame(clean: CleanReadings, rng: random.Random, rate: float, effect
 
 
 def late_frame(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """The observations of a frame all have the time of its last one."""
+    """All observations of a frame have the time of the last observation in it."""
     for window in _windows(clean, rng, rate, FRAME_US):
         effects.late.append((window, rng.getrandbits(32)))
         effects.note("late_frame", window, "every event has the time of the frame")

@@ -11,11 +11,12 @@ GROSS_PER_H = 1 / 2_000
 """A table plays some 2,000 hours in half a year, and a fault that needs a technician strikes about once in that time. A
 coup of a campaign takes about a hundredth of an hour, so each such fault strikes once in 200,000 coups."""
 JITTER_US_MAX = 250
-"""Less than a tenth of the shortest time in a sector (592 ticks at 20 rpm: 5 ms). So edges keep their order."""
+"""The most by which an edge may be early or late. This is less than a tenth of the shortest time in a sector (592 ticks
+at 20 rpm: 5 ms), so edges keep their order."""
 DRIFT_PPM_MAX = 100.0
-"""A crystal with a larger error is broken, and the host's comparison of the clocks reports it."""
+"""The largest drift. A crystal with a larger error is broken, and the host reports it when it compares the clocks."""
 LIKELY_MAX = 0.5
-"""A probability is at most this, whatever the factor. A sensor that is wrong more often would be another fault."""
+"""The largest probability of a fault, with any factor. A sensor that is wrong more often would be another fault."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Rates:
     doubled: float = 0.005
     """The share of the passes for which the beam pulses twice."""
     stray_per_h: float = 6.0
-    """All beams together pulse so often without a ball."""
+    """How often in an hour one of the beams pulses without a ball."""
     stuck_on_per_h: float = GROSS_PER_H
     """Something covers a beam."""
     stuck_off_per_h: float = GROSS_PER_H
@@ -83,7 +84,7 @@ class Rates:
 
 
 FIELDS: dict[str, str] = {re.sub("_(per_h|us|ppm)$", "", field.name): field.name for field in fields(Rates)}
-"""For each kind of fault the name of its field in `Rates`, which is the kind and the unit of the rate."""
+"""For each kind of fault, the name of its field in `Rates`: the kind, and the unit if the rate has one."""
 KINDS: tuple[str, ...] = tuple(FIELDS)
 """The names of the faults."""
 GROSS = frozenset(kind for kind in KINDS if Rates().of(kind) == GROSS_PER_H)

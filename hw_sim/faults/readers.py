@@ -55,7 +55,7 @@ def bounce(clean: CleanReadings, rng: random.Random, rate: float, effects: Effec
 
 
 def touch(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """A reader sees the ball in a pocket that it leaves again, if that pocket is at the reader at that time."""
+    """A reader sees the ball in a pocket that the ball leaves again, if this pocket is at the reader at that time."""
     for fall in clean.evening.world.falls:
         for t_s, number in (touch for touch in fall.touches if touch[1] != fall.number):
             for reader in range(len(clean.evening.world.layout.readers_deg)):

@@ -25,8 +25,8 @@ def breakdown(table: SimTable) -> None:
 
 
 def resume(table: SimTable, reason: str) -> None:
-    """Let the direction resume play, after a pause. As long as the ball may be on the track, the table would refuse
-    this."""
+    """Let the direction resume play, after a pause. As long as the ball may be on the track, the table refuses
+    "resume"."""
     table.wait(3, 6)
     table.command("resume", by="direction", reason=reason)
 

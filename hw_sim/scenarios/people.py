@@ -13,15 +13,15 @@ from hw_sim.scenarios.voids import READER_TURNS, STOP_KNOWN_S, chef, restore, vo
 from hw_sim.table import SIGHTINGS_TO_CALL, SimTable
 
 LOOK_S = (0.5, 2.0)
-"""How long the chef reads what the daemon asks him, before he answers. The daemon asks if the number is not proven a
-turn and a half after the first sighting."""
+"""How long the chef reads what the daemon asks him, before he answers. The daemon asks him when the number is not
+proven one and a half turns after the first sighting."""
 PLACE_AWAITED_S = 10.0
 """How long the command "tout va" waits until a reader sees the ball (docs/rulebook.md 6)."""
 BETWEEN_COUPS = ("open", "operations_done", "tout_va", "resume")
 WHILE_RUNNING = ("open", "operations_done", "tout_va", "resume")
 AFTER_A_NUMBER = ("open", "rien_ne_va_plus", "tout_va", "rien_va", "resume")
 AFTER_A_VOID = ("open", "operations_done", "rien_ne_va_plus", "rien_va", "resume")
-"""These are commands that have no meaning at these four times. The daemon refuses each, and the table does not
+"""For each of four times, the commands that have no meaning then. The daemon refuses them, and the table does not
 change."""
 
 

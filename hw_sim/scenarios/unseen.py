@@ -20,15 +20,15 @@ SLIP_TICKS = (2, 40)
 SLIP_POCKETS = 0.2
 """The smallest slip, in pockets. A slip of less than 0.15 of a pocket does not count (docs/rulebook.md 7)."""
 SLIP_KNOWN_S = 1.0
-"""The time until the daemon must know a slip: a few edges of the slowest rotor."""
+"""The time until the daemon must know of a slip: a few edges of the slowest rotor."""
 PLACE_TURNS = 2.0
 """Within this many turns each reader has seen a lying ball twice."""
 SLIP_TURNS = 6
 """The most turns until a slip is found and readers see the ball in its pocket. A wired encoder is unsure until its mark
 has come twice. Then every reader sees the ball twice between two pockets, and once more in its pocket."""
 ON_OBSTACLE_S, ON_OBSTACLE_TURNS = 8.0, 1.5
-"""When a ball that no reader has seen counts as a ball on an obstacle: this time after it left the track, and then
-these turns of the rotor."""
+"""When a ball that no reader has seen counts as a ball on an obstacle: this time after it left the track, and then this
+many turns of the rotor."""
 SHORT_STOP_S = (0.8, 2.0)
 """How long a short stop lasts. Any encoder must show a stop of 0.8 s (docs/rulebook.md N4)."""
 
@@ -248,7 +248,7 @@ def rotor_stops_shortly(table: SimTable) -> None:
 
 def _slip(table: SimTable) -> None:
     ticks = table.layout.rotor_ticks
-    least = max(1, SLIP_POCKETS * ticks / len(table.layout.pockets))  # a difference of one tick may be a lost edge
+    least = max(1, SLIP_POCKETS * ticks / len(table.layout.pockets))  # to the daemon, one tick may be a lost edge
     ways = [by for by in range(SLIP_TICKS[0], SLIP_TICKS[1] + 1) if least < by % ticks < ticks - least]
     table.slip_disc(table.rng.choice((-1, 1)) * table.rng.choice(ways))
 

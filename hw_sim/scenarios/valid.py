@@ -6,7 +6,7 @@ from hw_sim.scenarios.registry import scenario
 from hw_sim.table import AT_ONCE_S, SIGHTINGS_TO_CALL, SimTable
 
 GENTLY_REV_S2 = (0.02, 0.1)
-"""The rate at which a hand slows a rotor without stopping it. A full stop would take 3 to 15 s."""
+"""The rate at which a hand brakes a rotor gently. To stop the rotor at this rate takes 2 to 17 s."""
 SAID_S = 0.5
 """The time that a person's word needs. An event at the same moment may reach the daemon sooner than the word."""
 

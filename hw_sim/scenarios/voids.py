@@ -9,7 +9,7 @@ from hw_sim.table import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, SimTable
 from hw_sim.wheel import BallRun, opposite
 
 STOP_KNOWN_S = 2.0
-"""The daemon must report a stopped rotor within this time after its last tick."""
+"""The daemon must report a stopped rotor within this time after the last encoder edge."""
 READER_TURNS = 1.5
 """If no reader sees the ball for this many turns, it rests on an obstacle: a reader sees a ball in a pocket within one
 turn."""
@@ -27,7 +27,8 @@ def restore(table: SimTable) -> None:
 
 
 def block_or_fall(table: SimTable) -> None:
-    """Let the chef's hand stop the ball in time, or let the ball fall into a pocket, which does not count."""
+    """Let the chef's hand stop the ball in time, or let the ball fall into a pocket. The number does not count, because
+    the coup is void."""
     table.wait(0.4, 1.5)
     if table.now_s < table.run.end_s and table.rng.random() < 0.7:
         table.block_ball()
@@ -128,7 +129,7 @@ def too_weak_one_pass(table: SimTable) -> None:
 
 
 def _stop_running(table: SimTable) -> float:
-    """Let a hand stop the rotor early in a run. Returns the time of the last tick."""
+    """Let a hand stop the rotor early in a run. Returns the time of the last encoder edge, in s."""
     table.prepare_launch()
     table.launch(seconds=8)
     table.wait_for_part_of_run(0.15, 0.35)

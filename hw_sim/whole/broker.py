@@ -139,7 +139,8 @@ class SimBroker:
         self._timeline.after_s(TRAVEL_S, lambda: self._through(client, arrive))
 
     def leave(self, client: Client, *, forget: bool) -> None:
-        """Disconnect the client in order, without its last will. If `forget`, the broker also discards the session."""
+        """Disconnect the client at its own request, without publishing its last will. If `forget`, the broker also
+        discards the session."""
         client.will = None
         if forget and self.client is client:
             self._session = None
@@ -158,7 +159,7 @@ class SimBroker:
         client.ended()
 
     def unheard(self, is_silent: Callable[[], bool] = lambda: True) -> None:
-        """Drop the client if it is not heard for one and a half keep-alives, and `is_silent` is true then."""
+        """After one and a half keep-alives, drop the present client if `is_silent` then returns true."""
         client = self.client
 
         def found_out() -> None:
@@ -170,7 +171,7 @@ class SimBroker:
     # --- messages ----------------------------------------------------------------------------------------------------
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
-        """Take a message from the daemon or from people. Return False if the broker does not run."""
+        """Take a message from the daemon or from people, and return True. Return False if the broker does not run."""
         if not self.is_up:
             return False
         if retain:
@@ -211,7 +212,7 @@ class SimBroker:
             self.drop(self.client)
 
     def start(self, *, remembers: bool = True) -> None:
-        """Start the broker, unless it runs. If it does not remember, retained messages and the session are lost."""
+        """Start the broker, unless it runs. Without `remembers`, retained messages and the session are lost."""
         if self.is_up:
             return
         self.is_up = True
@@ -220,8 +221,8 @@ class SimBroker:
             self._session = None
 
     def network(self, *, works: bool) -> None:
-        """Stop all messages between the daemon and the broker, without a notice to either end. Or let them pass again:
-        the messages that were sent in the meantime arrive now."""
+        """If not `works`, stop all messages between the daemon and the broker. Neither end gets a notice. If `works`,
+        let messages pass again: those that were sent in the meantime arrive now."""
         self.has_network = works
         if not works:
             self.unheard(lambda: not self.has_network)

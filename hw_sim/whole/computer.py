@@ -116,7 +116,7 @@ class SimComputer:
     # --- faults ------------------------------------------------------------------------------------------------------
 
     def stall(self, seconds: float) -> None:
-        """Stop the program for `seconds`. Stalls that overlap count as one."""
+        """Let the program stand still for `seconds`. If two stalls overlap, they count as one."""
         if not self.runs:
             return
         now_us = self._timeline.now_us
@@ -135,7 +135,7 @@ class SimComputer:
         self.disk_changed()
 
     def restart(self, pause_s: float) -> None:
-        """Stop the daemon in order, and start it after `pause_s`."""
+        """Ask the daemon to end. After its end, wait `pause_s` and start it again."""
         if self.runs:
             self._restarts_s = pause_s
             self.stop()

@@ -33,7 +33,7 @@ class Faults:
         self._left = Counter(fault.coup for fault in house.plan.faults)
         self.injected: Counter[str] = Counter()
         self.over_us = 0
-        """When the faults that have begun are over, without the time that people need to end some of them."""
+        """When all faults that are planned so far are over, without the time that people need to end some of them."""
         computer, sight = house.computer, house.sight
         self._acts: Mapping[str, Callable[[PlannedFault], None]] = {
             # faults of the daemon's computer, and of its disk
@@ -93,7 +93,7 @@ class Faults:
 
     @property
     def are_over_now(self) -> bool:
-        """Whether no fault is active now."""
+        """Whether all faults that are planned so far are over."""
         return self._house.now_us >= self.over_us
 
     def of_coup(self, index: int, marks_us: Mapping[str, int]) -> None:
@@ -118,7 +118,7 @@ class Faults:
         self._house.timeline.after_s(fault.for_s, partial(act, **{name: then for name, (_, then) in values.items()}))
 
     def _amid(self, fault: PlannedFault, begin: Callable[[PlannedFault], None], act: Callable[[], None]) -> None:
-        """Begin another fault now, and call `act` in its middle."""
+        """Call `begin` with `fault` now, and call `act` in the middle of the fault."""
         begin(fault)
         self._house.timeline.after_s(fault.for_s / 2, act)
 

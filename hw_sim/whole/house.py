@@ -128,7 +128,8 @@ class House:
         return self.timeline.now_us
 
     def _go_on(self) -> None:
-        """Plan the next event of the wheel. People decide what to do only now, by what they know."""
+        """Plan the next event of the wheel. Only at this moment people decide what they do next, by what was
+        published."""
         event = next(self._events, None)
         if event is None:
             self.is_done = True
@@ -153,7 +154,8 @@ class House:
         self.timeline.at(event.t_us, happen)
 
     def _say(self, command: TableCommand) -> None:
-        """Give a command at a panel. If no answer comes, press its button ("rien va" for "suspend" and "close")."""
+        """Give a command at a panel. If no answer comes, press the board's button for it ("rien va" for "suspend" and
+        "close")."""
         word = self.panel.give(
             command.name, by=command.by, reason=command.reason, who=command.who, number=command.number
         )

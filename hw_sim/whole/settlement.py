@@ -34,7 +34,7 @@ class Settlement:
         self._say("ack", b'{"seq":%d}' % len(self.stored))
 
     def ask(self, now_s: float) -> None:
-        """Ask for the next missing message, unless it has asked within the last ASKS_AGAIN_S."""
+        """Ask for the next missing message, but not again within ASKS_AGAIN_S."""
         if not self.runs or now_s - self._asked_s < ASKS_AGAIN_S:
             return
         self._asked_s = now_s

@@ -1,5 +1,5 @@
-"""The wheel's sensors, which report what happens correctly, late or not at all. If the encoder's disc has slipped, the
-encoder reports another angle of the rotor."""
+"""The sensors of the wheel. They report each event correctly, late or not at all. If the encoder's disc has slipped,
+the encoder reports another angle of the rotor."""
 
 from __future__ import annotations
 

@@ -87,8 +87,8 @@ class SimWires:
                 self._blocked(BUTTONS[name], at_ns, PRESS_S)
 
     def _watch_index(self) -> None:
-        """Look often while the mark is near, because a hand may stop or turn the rotor between two edges. The mark is
-        on the encoder's disc and slips with it."""
+        """Look at the encoder's mark often while it is near, because a hand may stop or turn the rotor between two
+        edges. The mark is on the encoder's disc and slips with the disc."""
         world, now_s = self._world(), self._timeline.now_us / 1e6
         rotor, slipped = world.rotor, world.slipped_by(now_s)
         past = (rotor.angle_at(now_s) * self._ticks + slipped - INDEX_TICK) % self._ticks

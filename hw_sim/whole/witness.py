@@ -14,7 +14,7 @@ from typing import Any
 @dataclass(frozen=True)
 class TrueCoup:
     """A valid coup as it was played, from its launch to its rest in the pocket of `number`. A coup that was launched
-    too early also counts as valid here, because that depends on commands."""
+    too early also counts as valid here, because only commands decide whether a launch is too early."""
 
     round: int
     launch_us: int
