@@ -52,6 +52,16 @@ def push(evening: Evening, before_rpm: float, rpm: float, way: Way) -> None:
         evening.wait(0.05)
 
 
+@pytest.mark.parametrize("tenths", range(20))
+def test_a_rotor_that_is_turned_back_hides_no_ball(tenths: int) -> None:
+    """On the way back readers meet what they would have met on the way before: the two ways must not be added."""
+    evening = in_operations()
+    evening.wait(tenths / 10)
+    evening.turn(15, other(evening.way))
+    evening.wait(5)
+    assert warnings(evening) == [], f"turned back after {tenths / 10} s"
+
+
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_a_launch_after_a_forgotten_button_is_foretold_in_every_case(seed: int) -> None:
     """Whatever the wheel, if readers had seen the ball lie: the bouler takes the ball, spins the rotor up, slows it,

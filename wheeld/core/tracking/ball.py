@@ -347,12 +347,13 @@ class Ball(msgspec.Struct):
         if len(sightings) >= LYING_SIGHTINGS:
             self.seen_in = sightings[-1].pocket_index
 
-    def turn(self, points: list[tuple[int, float]], limit_deg: float) -> int | None:
-        """Note that the rotor has turned to the last of these points. A reader meets a lying ball before the rotor has
-        turned by `limit_deg`. If it has turned farther, somebody took the ball. Return the pocket from which it was
-        taken. None if it was not taken, or if readers had seen it in no pocket."""
-        # With a single point, the rotor stood or turned back before, so the ball may be anywhere between two readers.
-        self.unseen_deg = 0.0 if len(points) < 2 else self.unseen_deg + abs(points[-1][1] - points[-2][1])
+    def turn(self, points: list[tuple[int, float]], begun_us: int, limit_deg: float) -> int | None:
+        """Note that the rotor has turned to the last of these points. `begun_us`: when it last began to turn. A reader
+        meets a lying ball before the rotor has turned by `limit_deg`. If it has turned farther, somebody took the ball.
+        Return the pocket from which it was taken. None if it was not taken, or if readers had seen it in no pocket."""
+        # After a stand, a reversal or lost edges, the ball may be anywhere between two readers.
+        is_begin = points[-1][0] == begun_us
+        self.unseen_deg = 0.0 if is_begin else self.unseen_deg + abs(points[-1][1] - points[-2][1])
         if self.unseen_deg <= limit_deg:
             return None
         pocket, self.seen_in = self.seen_in, None

@@ -337,8 +337,8 @@ class Observer:
 
     def _unmet(self, encoder: RotorFromEncoder, t_us: int) -> list[Evidence]:
         """Conclude that the ball was taken: no ball is on its way, and readers should have met it in its pocket."""
-        run, ball, readers, points = self.run, self.ball, self._readers, encoder.state.points
-        if readers is None or (ball.carried and ball.seen_in is None) or points[-1][0] != t_us:
+        run, ball, readers, rotor = self.run, self.ball, self._readers, encoder.state
+        if readers is None or (ball.carried and ball.seen_in is None) or rotor.points[-1][0] != t_us:
             return []  # this edge did not count: the rotor may move forward and back at one border
         if run.launched_us is None:
             is_due = ball.seen_in is not None or not (ball.where is Where.RUNS or ball.where is Where.FALLS)
@@ -347,7 +347,8 @@ class Observer:
         if not is_due:
             ball.unseen_deg = 0.0
             return []
-        taken = ball.turn(points, readers.widest_deg + SLACK_POCKETS * self._pockets.pocket_deg)
+        limit_deg = readers.widest_deg + SLACK_POCKETS * self._pockets.pocket_deg
+        taken = ball.turn(rotor.points, rotor.begun_us, limit_deg)
         if taken is None:
             return []
         readers.restart()
