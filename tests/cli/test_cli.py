@@ -271,7 +271,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         f"sensor board: {port} at 115200 baud; silence for 1 s is a fault",
         f"this computer has no {port}: connect the device, or correct `port` in [sensors]",
         "any board with this layout of sensors is accepted",
-        "the board's clock may drift 200 ppm from the host's clock",
+        "the board's clock may drift from the host's clock by up to 200 ppm; more is a trouble",
         "the cabinet's door: reported by the sensor board, if it has a door switch",
         "R1, Art. 10: the ball runs against the rotor: the beams and the encoder",
         "R2, Art. 10: the ball runs at least 3 full laps: the beams",

@@ -35,7 +35,7 @@ _OF_US = {
     "CONNECTION:_NOT_AUTHORIZED": "the broker refuses our login: correct username and password_file (it may also not "
     "know our certificate), then restart this wheel",
     "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
-    # If `host` has several addresses, the text has one error for each address, and this name may be anywhere in it.
+    # If `host` has several addresses, the text has one error for each, and CONNECTION_REFUSED may be anywhere in it.
     "CONNECTION_REFUSED": "no broker listens there: start it (`systemctl start mosquitto` on its computer), or correct "
     "`host` and `port`",
 }

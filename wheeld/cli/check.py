@@ -162,7 +162,8 @@ def _sensors(config: Config) -> Iterator[Text]:
             yield Text("only the board with {pins} is accepted", {"pins": fixed})
         else:
             yield Text("any board with this layout of sensors is accepted")
-        yield Text("the board's clock may drift {drift} ppm from the host's clock", {"drift": sensors.max_drift_ppm})
+        drift: dict[str, Part] = {"drift": sensors.max_drift_ppm}
+        yield Text("the board's clock may drift from the host's clock by up to {drift} ppm; more is a trouble", drift)
     if gpio is not None:
         yield from _gpio(gpio)
     if head is not None:

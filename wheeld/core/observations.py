@@ -195,7 +195,7 @@ class Command(_Line, frozen=True, tag="command"):
 
     @property
     def latest_us(self) -> int:
-        """The latest moment at which the command can have been given: after `t_us` only if the time is in doubt."""
+        """The latest time at which the command can have been given: `until_us` if the time is in doubt, else `t_us`."""
         return self.t_us if self.until_us is None else self.until_us
 
     @property

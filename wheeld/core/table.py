@@ -239,7 +239,8 @@ class Table:
         table = cls(setting, boot_id, Snapshot(0, state, observed, clock))
         if gap is not None:
             state.view = None  # so that a new `table` message reports the gap
-            state.coup = gap[0].last_seq  # the coup of a message is below its `seq`: nobody has used this number
+            # `coup` is lower than `seq` in each message. So no lost message had a coup as high as its last `seq`.
+            state.coup = gap[0].last_seq
             table._writer.leave_out(*gap)
         opening = table.apply(Restarted(0))
         table._recorder.begin(table.now_us)

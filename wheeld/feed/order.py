@@ -87,7 +87,7 @@ class Order:
         self._wait_s = 0.0
         self._tries = 0
         self._silences = 0
-        # our and the wheel's last number in the last such report, which is not repeated
+        # `rolled_back` was last reported of our last number and the wheel's: of the same two, not again.
         self._rolled_back: tuple[int, int] | None = None
 
     def connected(self, now_s: float) -> None:

@@ -40,7 +40,7 @@ ROTOR_FACTS = (
 class Phase(Enum):
     """The progress of a run."""
 
-    NONE = "none"  # no ball runs; too few passes for a launch may be kept until a reader sees the lying ball
+    NONE = "none"  # no ball runs; passes too few to prove a launch may be kept until a reader sees it lie
     SUSPECTED = "suspected"  # pulses came that may still prove a launch
     ON_TRACK = "on_track"  # the ball was launched, and is not known to have left the track
     OFF_TRACK = "off_track"  # the launched ball has left the track: it is in a pocket, on an obstacle or in a hand
@@ -150,7 +150,7 @@ class RotorPart(Protocol):
 
     @property
     def is_standing(self) -> bool:
-        """Whether the rotor is known to stand, or not known to turn."""
+        """Whether the rotor stands, as far as was seen. True as long as nothing was seen of it."""
         ...
 
     @property

@@ -71,7 +71,7 @@ class RotorState(msgspec.Struct):
     """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees). The degrees are positive
     clockwise, and do not begin again at 360. `begun_us`: when the rotor last began to turn. `opposite`: the latest
     ticks, if they were in the other direction. `glitch_ticks`: how many ticks in a row came from impossible places.
-    `stopped`: the rotor is known to stand, or not known to turn. `jitter_us`: the median of how much edges come early
+    `stopped`: the rotor stands, or nothing was seen of it. `jitter_us`: the median of how much edges come early
     or late. `shift_deg`: how far the encoder's disc has slipped on the rotor, as a person's word has shown."""
 
     points: list[tuple[int, float]] = msgspec.field(default_factory=list)
@@ -111,7 +111,7 @@ class RotorFromEncoder:
 
     @property
     def is_standing(self) -> bool:
-        """Whether the rotor is known to stand, or not known to turn."""
+        """Whether the rotor stands, as far as was seen. True as long as nothing was seen of it."""
         return self.state.stopped
 
     @property
