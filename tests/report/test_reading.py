@@ -105,7 +105,7 @@ def test_a_copy_beside_its_original_counts_once(journal: Path, tmp_path: Path) -
     copy = tmp_path / "copy.sqlite"
     copy.write_bytes(journal.read_bytes())
     (one,), (both,) = wheels([journal]), wheels([journal, copy])
-    assert (len(both.coups), len(both.voids)) == (len(one.coups), len(one.voids))
+    assert (len(both.coups), len(both.voids), both.notices) == (len(one.coups), len(one.voids), one.notices)
     assert both.journals == [str(journal), str(copy)]
 
 

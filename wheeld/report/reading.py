@@ -101,6 +101,7 @@ class _Book:
     def __init__(self, wheel: WheelRecord) -> None:
         self.wheel = wheel
         self.hashes: set[str] = set()
+        self.notices: set[tuple[int, bytes]] = set()  # a copy of a journal has them under the same id
         self.places: list[tuple[ValidCoup, JournalReader]] = []
         self.decisions: set[Decision] = set()
         self.bouler: str | None = None
@@ -166,7 +167,8 @@ def _note(book: _Book, message: _Message, stored: StoredMessage, reader: Journal
     match message:
         case _Table():
             book.bouler = message.bouler
-        case _Notice():
+        case _Notice() if (stored.id, stored.payload) not in book.notices:
+            book.notices.add((stored.id, stored.payload))
             book.wheel.notices[message.notice] += 1
             if message.notice == "unobserved_coup":
                 book.wheel.unobserved_utc_us.add(stored.at_utc_us)
