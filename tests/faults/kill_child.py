@@ -67,6 +67,7 @@ class HousePorts(Answers):
         self.counters: dict[str, int] = {}
         self.is_connected = False
         self.refusals: dict[Refused, Refusal] = {}
+        self.not_renewed = ""
         self._up = asyncio.Event()
         self._passing: asyncio.Task[None] | None = None
         self.busy: Callable[[], bool] = bool

@@ -74,7 +74,9 @@ def _parsed(text: str, directory: Path) -> tuple[Config | None, ConfigError | No
 
 def _check_figures(config: Config) -> None:
     """No figure is nan or infinite: a time-out of nan seconds would never come."""
-    for section in msgspec.to_builtins(config, enc_hook=str).values():
+    sections = msgspec.to_builtins(config, enc_hook=str)
+    assert sections.pop("file") == "f.toml"
+    for section in sections.values():
         for key, value in (section or {}).items():
             figures = value if isinstance(value, list) else [value]
             assert all(math.isfinite(figure) for figure in figures if isinstance(figure, float)), key
