@@ -3,8 +3,7 @@
 It uses the standard library, and `cryptography` to check signatures. Read this whole file: you need not trust any other
 file. It only reads the journal, also while a daemon uses it. If its medium cannot be written, copy the journal first.
 PUBLIC_KEY is the house's Ed25519 key, as PEM or as 32 bytes in base64. N:HEAD is a record's number and head, which
-somebody noted elsewhere when the journal was sealed. Only with these can you see whether the journal was cut back to an
-earlier seal.
+somebody noted elsewhere when the journal was sealed. Only these show whether it was cut back to an earlier seal.
 
 Every record of the journal is a row that never changes. Link n of table `chain` has the row's kind and key, and
 
@@ -72,8 +71,7 @@ class Fault(Exception):  # noqa: N818
 def main(journal: str, public_key: str, noted: str = "") -> str:
     """Verify the journal, and return what was verified. Raises Fault, or one of `UNREADABLE`."""
     lines = Path(public_key).read_text().splitlines()
-    # In PEM, the last 32 bytes are the key.
-    raw = base64.b64decode("".join(line for line in lines if "-" not in line))[-32:]
+    raw = base64.b64decode("".join(line for line in lines if "-" not in line))[-32:]  # in PEM, the key comes last
     with closing(sqlite3.connect(Path(journal).absolute().as_uri() + "?mode=ro", uri=True, isolation_level=None)) as db:
         db.execute("PRAGMA trusted_schema = OFF")
         size = Path(journal).stat().st_size
@@ -169,8 +167,7 @@ class Auditor:
         self.seq, self.hash, self.tests = seq, digest, self.tests + (said.get("test") is True)
 
     def check_end(self) -> None:
-        """Check what can be checked only after the last link: that each row has a record, the noted head, the seals,
-        the tail."""
+        """Check what needs all links: that each row has a record, the noted head, the seals, the tail."""
         noted = self.db.execute("SELECT head FROM chain WHERE n = ?", (self.noted_n,)).fetchone()
         if self.noted_n > self.n:
             raise Fault(f"records {self.n + 1} to {self.noted_n}: cut off at the end")
