@@ -153,6 +153,7 @@ def test_who_may_not_read_it_is_told_in_one_line(root: Path, closed: str, comman
 
 @pytest.mark.parametrize("command", [["check-config"], ["run"], ["doctor", "-c"], ["journal", "verify"]])
 def test_a_name_that_no_wheel_has(root: Path, command: list[str], capsys: Captured) -> None:
+    (root / "etc/wheeld/example.toml").touch()  # the package's, and no wheel
     assert main([*command, "campione-04"]) == Exit.NO_INPUT
     said = capsys.readouterr().err
     missing = f"{root}/etc/wheeld/campione-04.toml"

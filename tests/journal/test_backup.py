@@ -46,6 +46,7 @@ def test_a_backup_is_made_beside_the_daemon_and_verified(tmp_path: Path, capsys:
         journal.append(Feed().step("result", "table"), NOW)
         assert main(["journal", "backup", str(path), str(copy)]) == Exit.OK
         assert "3 records, verified; head of record 3: 3:" in capsys.readouterr().out
+        assert list(tmp_path.glob("copy?*")) == []
         journal.append(Step(memory=b"m"), NOW)
     with closing(open_reader(copy)) as reader:
         assert (reader.last_seq(), verify(reader).faults) == (2, [])

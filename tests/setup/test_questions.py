@@ -237,6 +237,16 @@ def test_without_a_yes_nothing_is_done(computer: BareComputer, answer: str, caps
     assert computer.tree() == before
 
 
+def test_where_nobody_can_answer_nothing_is_done_and_the_exit_code_says_so(
+    computer: BareComputer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So that a script does not go on as if the wheel were set up."""
+    before = computer.tree()
+    assert run(computer, *SIMULATED, "--broker-name", "wheel.example") == Exit.USAGE
+    assert "nothing was done, because nobody can answer here: give --yes" in capsys.readouterr().out
+    assert computer.tree() == before
+
+
 def test_with_a_yes_it_is_done_checked_and_the_start_is_told(
     computer: BareComputer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -156,7 +156,7 @@ def backup(options: argparse.Namespace) -> Exit:
         why = Text("{file}: exists already; give each backup a name of its own", {"file": str(options.to)})
         return fail(why, Exit.BAD_DATA, options)
     with closing(_open(options.file)) as journal, _as_owner_of(part):
-        part.unlink(missing_ok=True)
+        _remove(part)
         journal.database.copy_to(part)
     with closing(_open(part)) as copy:
         report = verify_journal(copy)
@@ -168,6 +168,7 @@ def backup(options: argparse.Namespace) -> Exit:
         return fail(why, Exit.BAD_DATA, options)
     with _as_owner_of(part):
         part.rename(options.to)
+        _remove(part)  # what SQLite kept beside it while it was verified
     sys.stdout.write(f"{options.to}: {report.records} records, verified; {_noted(report.records, report.head)}\n")
     return Exit.OK
 

@@ -97,7 +97,7 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
                     "nothing was done, because nobody can answer here: give --yes to do it without asking"
                 )
                 sys.stdout.write(f"{why}\n")
-                return Exit.OK
+                return Exit.USAGE
             if ask(f"{catalogue.say('do that? [Y/n]')} ").strip().lower() not in YES:
                 sys.stdout.write(f"{catalogue.say('nothing was done')}\n")
                 return Exit.OK

@@ -20,6 +20,8 @@ ROOT = Path("/")
 """The directory that contains all these paths. Tests use another one."""
 
 CONFIGURATIONS = "etc/wheeld"
+EXAMPLE = "example.toml"
+"""The example configuration of the package. It belongs to no real table."""
 STORES = ("etc/credstore", "run/credstore")
 """The directories that systemd searches, in this order, for a credential without an absolute path (LoadCredential= in
 systemd.exec(5))."""
@@ -114,6 +116,11 @@ class StoredCredentials:
         raise PathError(not_stored(credential, self._name, self._root / STORES[0] / file))
 
 
+def configurations(folder: Path) -> list[Path]:
+    """Return the configuration of each wheel of this computer, in the order of the names."""
+    return [path for path in sorted(folder.glob("*.toml")) if path.name != EXAMPLE]
+
+
 def _instance(given: str) -> str | None:
     """Return the name of the instance, or None for a path. Raises FileNotFoundError if there is no such instance and no
     such file."""
@@ -123,7 +130,7 @@ def _instance(given: str) -> str | None:
     try:
         config.stat()  # `exists` is not used: from Python 3.14 on, it is also False if access is denied
     except FileNotFoundError:
-        names = ", ".join(sorted(each.stem for each in config.parent.glob("*.toml"))) or "none"
+        names = ", ".join(each.stem for each in configurations(config.parent)) or "none"
         why = f"there is no such file here, and no wheel with that name ({config}); the wheels here: {names}"
         raise FileNotFoundError(errno.ENOENT, why, given) from None
     return given

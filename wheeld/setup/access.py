@@ -11,14 +11,13 @@ from msgspec import Meta
 
 from wheeld.broker.acl import access_list, same_names
 from wheeld.broker.roles import RoleName, TableAccess
+from wheeld.config.instance import configurations
 from wheeld.core.catalogue import Text
 from wheeld.core.setting import NAME_PATTERN
 from wheeld.setup.computer import SetupError
 from wheeld.setup.places import Places
 
 _Name: TypeAlias = Annotated[str, Meta(pattern=rf"^{NAME_PATTERN}\Z")]
-EXAMPLE = "example.toml"
-"""The example configuration of the package. It belongs to no real table."""
 
 
 class _Table(msgspec.Struct):
@@ -41,9 +40,7 @@ def configured(places: Places) -> dict[Path, TableAccess]:
     """Return the table of each configuration. Raises SetupError if a file has no table: the access list would lack the
     users of its wheel."""
     found = {}
-    for path in sorted(places.configurations.glob("*.toml")):
-        if path.name == EXAMPLE:
-            continue
+    for path in configurations(places.configurations):
         try:
             told = msgspec.toml.decode(places.computer.read(path) or b"", type=_Configuration)
         except (msgspec.DecodeError, UnicodeDecodeError) as wrong:

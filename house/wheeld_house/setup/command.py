@@ -81,7 +81,7 @@ def run(options: argparse.Namespace, computer: HouseComputer | None = None, ask:
             if said not in ("", "y", "yes"):
                 why = ", because nobody can answer here: give --yes to do it without asking" if said is None else ""
                 sys.stdout.write(f"nothing was done{why}\n")
-                return 0
+                return 2 if said is None else 0
         for do in todo:
             do()
     except EOFError:
