@@ -134,7 +134,8 @@ async def test_what_the_broker_refuses_is_said_until_it_is_allowed() -> None:
     await at.clock.advance(LOOK_S)
     assert at.sent == [at.status.line]
     assert at.away.startswith(
-        "has refused publication of result since 19:00: Not authorized; correct the broker's access"
+        "has refused publication of result since 19:00: Not authorized; `wheeld check-config campione-03` says whether "
+        "the certificate is this wheel's; if it is, correct the broker's access list"
     )
     assert "`wheeld acl -c campione-03` prints" in at.away
     at.refusals.clear()

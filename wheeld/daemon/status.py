@@ -61,7 +61,7 @@ class DaemonStatus:
     def line(self) -> str:
         """The line for `systemctl status`: the table's state, what it waits for, and what is wrong. The line is in
         English, like the log."""
-        table = self._table
+        table, check = self._table, f"`wheeld check-config {self._table.setting.table}`"
         test = ", BENCH TABLE" if table.setting.test else ""
         link = "" if self._source.sensing.is_up else ", no sensor board"
         clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised (`timedatectl`)"
@@ -74,20 +74,21 @@ class DaemonStatus:
             since = self._local(outage.since_ns)
             parts.append(f"the broker {outage.address} has not been reached since {since}: {outage.why}")
             if "cert_file" in outage.why:
-                parts.append(f"`wheeld check-config {table.setting.table}` says more of the certificate")
+                parts.append(f"{check} says more of the certificate")
             if self._owed:
                 parts.append(f"messages owed: {self._owed}")
         if why := self._not_renewed():
             parts.append(f"the changed files for TLS are not used, and the connection keeps the earlier ones: {why}")
-            parts.append(f"correct them; `wheeld check-config {table.setting.table}` checks them")
+            parts.append(f"correct them; {check} checks them")
         for (kind, topic), refusal in self._refusals.items():
             since = self._local(refusal.since_ns)
             parts.append(f"the broker has refused {kind} of {topic} since {since}: {refusal.why}")
         if self._refusals:
             setup = setup_again(table.setting.table)
             parts.append(
-                f"correct the broker's access list (`wheeld acl -c {table.setting.table}` prints this table's part; "
-                f"`{setup}` writes that of a broker on this computer), or this wheel's certificate or user"
+                f"{check} says whether the certificate is this wheel's; if it is, correct the broker's access list "
+                f"(`wheeld acl -c {table.setting.table}` prints this table's part; `{setup}` writes that of a broker "
+                "on this computer)"
             )
         return "; ".join(parts)
 
