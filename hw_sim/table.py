@@ -42,6 +42,8 @@ SIGHTINGS_TO_CALL = 3
 """How many sightings in one pocket prove the number (docs/rulebook.md R3)."""
 TOLD_BY_COUPS = 3
 """If one sensor alone sees nothing in this many coups, the daemon tells people (docs/rulebook.md 6)."""
+BOUNCES_US = 2_000_000
+"""A ball that is seen in a pocket sooner than this after its last pass may still bounce (docs/rulebook.md 6)."""
 AT_ONCE_S = 0.05
 """The time that "at once" means (end of docs/rulebook.md)."""
 DOUBLE_PRESS_S = (0.15, 0.6)
@@ -68,7 +70,8 @@ class Outcome(TypedDict, total=False):
     ball at rest. If there was none, it is the time at which the chef gave the number. `closed_t`: the time by which the
     bets must be shown as closed. `blind`: the one sensor that saw nothing. `down_t`: when the sensors' line went down,
     or when the encoder slipped, if this was during the ball's run. `readers_dead`: for some time of the coup, no reader
-    worked."""
+    worked. `stray_t`: the last stray pulse of a beam in the two seconds before the number was out. Like a pass, it
+    makes a ball that is seen in its pocket seem to bounce (docs/rulebook.md 6)."""
 
     kind: str
     number: int
@@ -80,6 +83,7 @@ class Outcome(TypedDict, total=False):
     blind: str
     down_t: int
     readers_dead: bool
+    stray_t: int
     evidence_t: int
     deadline_t: int
     scenario: str

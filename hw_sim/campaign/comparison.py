@@ -50,7 +50,7 @@ KINDS: dict[Kind, str] = {
     "false_void": "a void where there was a result",
     "void_after_number": "a void where there was a result: its reason came after the number was out",
     "chef_voided": "a void where there was a result: its number was not proven, and the chef said rien va",
-    "broke_down": "a void where there was a result: in its run the sensors' line was down, or the encoder slipped (N8)",
+    "broke_down": "a void where there was a result: line down, encoder slipped, or a stray hid the ball at rest (N8)",
     "asked": "a person must look before the number counts, or before 'tout va', and the script has no such person",
     "in_wake": "wrong, but after a wrong verdict of the same scenario: people act as if that verdict had been right",
     "wrong_cause": "a void with another cause",
@@ -281,6 +281,11 @@ def _of_result(outcome: Outcome, verdict: HeardMessage, beams_deg: tuple[float, 
     at, evidence_at = (datetime.fromisoformat(verdict.payload[name]) for name in ("at", "evidence_at"))
     evidence_us = verdict.t - (at - evidence_at) // timedelta(microseconds=1)
     if verdict.payload["cause"] == "breakdown" and outcome.get("down_t", evidence_us + 1) <= evidence_us:
+        return "broke_down"
+    launched_us = verdict.payload.get("evidence", {}).get("first_pass_us", 0)
+    if verdict.payload["cause"] == "breakdown" and outcome.get("stray_t", launched_us) < outcome["out_t"] < launched_us:
+        # The ball was launched again before its number was proven. A stray pulse looked like a later pass of the run
+        # before, so the ball seemed to bounce when readers saw it: nobody saw that it had come to rest (N8).
         return "broke_down"
     if verdict.payload["cause"] in ("early_launch", "breakdown") and "readers_dead" in outcome:
         # Either no reader saw the ball back in its pocket, so "tout va" was refused (rulebook 3). Or no reader saw it

@@ -16,7 +16,7 @@ from hw_sim.events import BallPass, End, RotorEdge, SensorState, Sighting, SimEv
 from hw_sim.faults import beams, encoder, frames, readers
 from hw_sim.faults.effects import CleanReadings, Effects, Fault, Strike, Window
 from hw_sim.faults.rates import KINDS, Rates
-from hw_sim.table import Outcome
+from hw_sim.table import BOUNCES_US, Outcome
 from hw_sim.world import T_US, us
 
 _OF_BEAMS = (
@@ -166,4 +166,7 @@ def _told(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcome:
     dead = (one for one in effects.strikes if one.fault == "dead_readers")
     if any(one.from_us < outcome["out_t"] and launched_us < one.to_us for one in dead):
         told["readers_dead"] = True
+    strays = [one.from_us for one in effects.strikes if one.fault == "stray"]
+    if looks_like_passes := [t_us for t_us in strays if 0 < outcome["out_t"] - t_us < BOUNCES_US]:
+        told["stray_t"] = round(max(looks_like_passes) * scale)
     return told

@@ -428,6 +428,18 @@ def test_a_clock_that_drifts_dates_everything_and_the_truth_with_it() -> None:
             assert 0 <= dated["closed_t"] - outcome["closed_t"] * after.scale < 1
 
 
+def test_a_stray_in_the_fall_is_in_the_truth() -> None:
+    found = 0
+    for seed in SEEDS:
+        after = with_only("stray", seed, replace(Rates(), stray_per_h=3_600))
+        strays = [strike.from_us for strike in after.strikes]
+        for outcome in after.truth:
+            before = [t_us for t_us in strays if 0 < outcome.get("out_t", 0) - t_us < 2_000_000]
+            assert outcome.get("stray_t") == max(before, default=None), (seed, outcome)
+            found += bool(before)
+    assert found
+
+
 def test_a_step_of_utc_is_recorded_and_changes_nothing_else() -> None:
     after = with_only("clock_step", 8, replace(Rates(), clock_step_per_h=60.0))
     assert [e for e in after.events if not isinstance(e, ClockReading)] == clean(8)
@@ -446,7 +458,7 @@ def recorded(out: Path, *options: str) -> tuple[bytes, list[dict[str, object]]]:
         main(["record", "--out", str(out), "--scenario", "valid", "chef_void", "valid", "--seed", "8", *options]) == 0
     )
     truth = json.loads(out.with_suffix(".truth.json").read_text())
-    seen = ("evidence_t", "deadline_t", "out_t", "closed_t", "down_t", "readers_dead")
+    seen = ("evidence_t", "deadline_t", "out_t", "closed_t", "down_t", "readers_dead", "stray_t")
     return out.read_bytes(), [{key: outcome[key] for key in outcome if key not in seen} for outcome in truth]
 
 

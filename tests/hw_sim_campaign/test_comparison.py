@@ -22,6 +22,8 @@ from tests.hw_sim_campaign.messages import (
 )
 
 TWO_BEAMS = (10.0, 100.0)
+LAUNCHED_AGAIN = void("breakdown", OUT_US + 1_000_000, evidence={"first_pass_us": OUT_US + 500_000})
+HAD_STRAY: Outcome = {**came_out(17), "stray_t": OUT_US - 1_000_000}
 
 PAIRS: list[tuple[Kind, list[Outcome], list[HeardMessage]]] = [
     ("right", [came_out(17)], [result(17)]),
@@ -43,6 +45,9 @@ PAIRS: list[tuple[Kind, list[Outcome], list[HeardMessage]]] = [
     ("broke_down", [was_down(10_999_999)], [void("breakdown")]),
     ("false_void", [was_down(11_000_001)], [void("breakdown")]),
     ("false_void", [was_down(10_999_999)], [void("same_direction")]),
+    ("broke_down", [HAD_STRAY], [LAUNCHED_AGAIN]),
+    ("void_after_number", [came_out(17)], [LAUNCHED_AGAIN]),
+    ("void_after_number", [HAD_STRAY], [void("breakdown", OUT_US + 2_000_000)]),
     ("asked", [{**came_out(17), "readers_dead": True}], [void("early_launch")]),
     ("asked", [{**came_out(17), "readers_dead": True}], [void("breakdown")]),
     ("false_void", [{**came_out(17), "readers_dead": True}], [void("same_direction")]),
