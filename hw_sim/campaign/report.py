@@ -30,7 +30,7 @@ IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE = 1, 1e-5
 is more."""
 
 STRAY_SCENARIOS, OWN_STRAY = ("stray_pulse", "stray_idle"), "the scenario's own stray"
-"""Scenarios with a stray pulse even without faults, and the report's name for this pulse as the cause of a void."""
+"""Scenarios with a stray pulse of their own. This pulse is the cause of a false void that no fault explains."""
 
 Key = TypeVar("Key", int, str)
 

@@ -141,7 +141,7 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
     if scale != 1.0:
         events = [
             RotorEdge(round(event.t_us * scale), event.tick, event.direction)
-            if isinstance(event, RotorEdge)  # nearly all events are edges, and `replace` takes longer
+            if isinstance(event, RotorEdge)  # faster than `replace`, and nearly all events are edges
             else msgspec.structs.replace(event, t_us=round(event.t_us * scale))
             for event in events
         ]

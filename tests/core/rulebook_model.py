@@ -323,7 +323,7 @@ class Game:
         return free("unseen_launch", noticed, self.null(Cause.BREAKDOWN, begins=True, suspended=True))
 
     def launch_unseen(self) -> Ways:
-        """§6, N8: launched, nobody saw when: never valid. While operations are owed it was too early, whenever."""
+        """§6, N8: launched, nobody saw when: never valid. While operations are owed it was too early in any case."""
         if self.at_rest or self.awaiting:
             return (self.stays(notice=True),)
         if self.tout_va_owed:

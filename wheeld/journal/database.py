@@ -22,8 +22,8 @@ from wheeld.journal.rows import EXAMINE, JournalError, explain, is_full
 from wheeld.journal.watch import SUFFIXES, FileWatch
 
 CHECKPOINT_EVERY = 100
-"""The number of transactions between two checkpoints of the WAL. With about twenty pages in each, the WAL stays at
-about 1 MB."""
+"""The number of transactions between two checkpoints of the WAL. A transaction writes about twenty pages, so the WAL
+stays at about 1 MB."""
 
 PAGE_BYTES = 512
 """The size of a page. A commit writes every changed page whole: ten pages or more, most of them with a few changed
@@ -322,8 +322,8 @@ class Database:
             raise JournalError("full" if is_full(self.path) else "io", self.path, why)
         # With `synchronous = NORMAL`, a power cut could undo rows that were already published.
         self._db.execute("PRAGMA synchronous = FULL")
-        # `_checkpoint` makes the checkpoints, because SQLite hides the errors of its own checkpoints, and tries a
-        # failed fsync again.
+        # SQLite hides the errors of its own checkpoints, and it tries a failed fsync again. So SQLite makes none:
+        # `_checkpoint` makes them.
         self._db.execute("PRAGMA wal_autocheckpoint = 0")
 
     def _checkpoint(self) -> None:

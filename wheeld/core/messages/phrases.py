@@ -33,7 +33,7 @@ AWAITED: dict[Awaited, str] = {
     ),
     Awaited.RESUME: translatable("resumption of play"),
 }
-"""What a table waits for. `laps`: how many laps the chef confirms. `core/table.py` has the text of `PUT_BACK`."""
+"""What a table waits for. `{laps}`: how many laps the chef confirms. The text of `PUT_BACK` is in `core/table.py`."""
 MEND = translatable("{mend} ({what})")
 MEND_SENSOR = translatable("{sensor}: {mend} ({what})")
 """The texts of `REPAIR` if the trouble is known: `MEND` for a line to sensors, `MEND_SENSOR` for a sensor."""

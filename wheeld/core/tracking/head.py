@@ -182,8 +182,8 @@ class HeadState(msgspec.Struct):
 
     `spin`: the head's own number for the present game. `last_number`: the latest winning number, with the game of this
     number. `warnings`: the present warnings. `idle_us`: when a wheel that launches by itself first reported that it
-    plays no game. `is_stopped`: a later report confirmed this. `over_us`: when the head last reported the end of a run
-    without a number. `before`: its game before a restart, which is kept until the first line after the restart.
+    plays no game. `is_stopped`: a later report confirmed this. `over_us`: when a run last ended without a number, as
+    the head reported. `before`: the latest game reported before a restart. None after the first report of a game.
     """
 
     phase: HeadPhase | None = None
