@@ -364,7 +364,7 @@ class CommandIntake:
             then = f"answered without it: more than {CORRELATION_BYTES_MAX} bytes"
             self._log.warning("correlation.ignored", size=len(correlation), then=then)
             correlation = None
-        # A topic below `wheel/` is not allowed. Otherwise a sender could make us publish in a table's feed.
+        # Only topics below `reply/` are allowed. Otherwise a sender could make us publish in a table's feed.
         if not topic or topic == self._access.root + "reply":
             topic = None
         elif not may_answer_on(topic, self._access.root):
