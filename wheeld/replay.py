@@ -150,10 +150,10 @@ def _check_sensor(seen: Sensed | SensorState | Level, setting: TableSetting) -> 
 
 
 def check_calendar(name: str, utc_us: int) -> int:
-    """Return `utc_us`. Raise CheckError if it is outside the calendar: the years 1970 to 3000."""
+    """Return `utc_us`. Raise CheckError if it is outside the calendar: the years 1970 to 2999."""
     if not 0 <= utc_us < UTC_US_MAX:
         dated: dict[str, Part] = {"name": name, "value": utc_us}
-        raise CheckError(Text("{name} {value} is not between the years 1970 and 3000, in microseconds", dated))
+        raise CheckError(Text("{name}, {value} µs since 1970, is not in the years 1970 to 2999", dated))
     return utc_us
 
 

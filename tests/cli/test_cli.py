@@ -276,7 +276,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "R1, Art. 10: the ball runs against the rotor: the beams and the encoder",
         "R2, Art. 10: the ball runs at least 3 full laps: the beams",
         "R3, Art. 11: the number is where the ball comes to rest: the readers and the encoder",
-        "R4: the number is announced with its chances: follows from the number",
+        "R4: the number is announced with its chances: it follows from the number",
         "N1, Art. 11: the ball runs in the same direction as the rotor: the beams and the encoder",
         "N2, Art. 11: launched too early: the beams, with what people said",
         "N3, Art. 11: too few laps: the beams, when the ball leaves the track",

@@ -129,7 +129,7 @@ MISTAKES = (
             WITH_PASSWORD),
     Mistake("an address with a user", '"127.0.0.1"', '"wheel@127.0.0.1"', 19, "mqtt.host", "have their own keys"),
     Mistake("a role that is none", '"chef"', '"boss"', 20, "mqtt.users", "table-system, display,", WITH_USERS),
-    Mistake("a second role", "panel-7", "settlement", 20, "mqtt.users", "of this table; remove settlement", WITH_USERS),
+    Mistake("a second role", "panel-7", "settlement", 20, "mqtt.users", "remove settlement from `users`", WITH_USERS),
 )  # fmt: skip
 """Line 0: the file has no line for it."""
 

@@ -48,7 +48,7 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
         Provable("R1", Text("the ball runs against the rotor"), _directions(setting)),
         Provable("R2", laps, _laps(setting)),
         Provable("R3", Text("the number is where the ball comes to rest"), pocket),
-        Provable("R4", Text("the number is announced with its chances"), Text("follows from the number")),
+        Provable("R4", Text("the number is announced with its chances"), Text("it follows from the number")),
         Provable("N1", Text("the ball runs in the same direction as the rotor"), _directions(setting)),
         Provable("N2", Text("launched too early"), launch),
         Provable("N3", Text("too few laps"), few_laps),

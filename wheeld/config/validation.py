@@ -228,7 +228,7 @@ def _users(config: Config) -> Iterator[Problem]:
     for user in config.mqtt.users:
         if user in known:
             what = Text(
-                "gives a role to {user}, who already is the {role} of this table; remove {user}",
+                "gives a role to {user}, who already is the {role} of this table; remove {user} from `users`",
                 {"user": user, "role": known[user].name},
             )
             yield Problem("mqtt.users", what)

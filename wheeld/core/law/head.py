@@ -25,7 +25,7 @@ ROWS = (
         F.LAUNCH_UNSEEN,
         S.OPERATIONS,
         Cause.EARLY_LAUNCH,
-        "whenever the ball was launched, the operations of the previous coup are not finished",
+        "the operations of the previous coup are not finished, so the launch was too early in any case",
         Act.BEGIN,
         to=S.RIEN_VA_OPERATIONS_OWED,
     ),
