@@ -49,7 +49,7 @@ def stakes() -> list[Row]:
         [[5, "stored", 2, _table(bets="closed")], [7, "stored", 3, _table()]], (6, "rule 1"), (8, "take"))  # fmt: skip
     no_bets = [
         _table(bets="locked"), _table(bets="Open"), _table(bets=None), _of("table"),
-        _table(None), _table(7), _table("A "), {"topic": "table", "bets": "open"},
+        _table(None), _table(7), _table(""), _table("A "), {"topic": "table", "bets": "open"},
     ]  # fmt: skip
     tables = [table for none in no_bets for table in (none, _OPEN)]
     then("tables without open bets of this coup, each with one behind it that opens them again",
@@ -143,11 +143,14 @@ def late() -> list[Row]:
     no_times: tuple[object, ...] = (
         None, "", 1_800_043_205, "2027-01-15T20:00:05Z", "2027-01-15T20:00:05.000000+00:00",
         "2027-01-15 20:00:05.000000Z", "2027-02-30T20:00:05.000000Z", "2027-01-15T24:00:00.000000Z",
-        "2027-01-15T23:59:60.000000Z", closed + "\n", " " + closed,
+        "2027-01-15T23:59:60.000000Z", "2027-01-15T23:60:00.000000Z", "2027-02-29T20:00:05.000000Z",
+        "2100-02-29T20:00:05.000000Z", "2027-13-15T20:00:05.000000Z", "2027-00-15T20:00:05.000000Z",
+        "2027-01-00T20:00:05.000000Z", "2027-01-15T20:00:0x.000000Z", closed + "\n", " " + closed,
     )  # fmt: skip
     return [
         *({"finds": finds, "bets_closed_at": closed, "stake_at": at} for finds, at in stakes_at),
         {"finds": "pay", "bets_closed_at": "2027-01-15T20:00:05.500000Z", "stake_at": closed},
+        {"finds": "pay", "bets_closed_at": "2028-02-29T20:00:05.000000Z", "stake_at": closed},
         {"finds": "person", "stake_at": closed},
         *({"finds": "person", "bets_closed_at": wrong, "stake_at": closed} for wrong in no_times),
     ]
@@ -190,6 +193,10 @@ def acks() -> list[Row]:
         [1, "subscribed"], [3, "came", 6], [4, "started", 5], [5, "subscribed"], [7, "stored", 6])  # fmt: skip
     add("it begins later: the number that the house gave is not stored", [[6, 6], [8, 6]], [0, "begins", 5],
         [1, "subscribed"], [3, "repeat", 5], [4, "repeat", 2], [6, "stored", 6], [8, "repeat", 5])  # fmt: skip
+    add("it begins later, and starts again before it stores", [[7, 6]], [0, "begins", 5], [1, "subscribed"],
+        [3, "begins", 5], [4, "subscribed"], [5, "repeat", 5], [7, "stored", 6])  # fmt: skip
+    add("a message is stored after a conflict", [[2, 1], [5, 2]], [2, "stored", 1], [4, "conflict", 1],
+        [5, "stored", 2])  # fmt: skip
     return rows
 
 
@@ -207,7 +214,8 @@ def order(given: dict[str, tuple[str, str]]) -> list[Row]:
     add("a void", 3, "4", [gives_back, "ack 4"])
     add("a ruling is shown first", 4, "5", ["report ruling", "store 5", "ack 5"])
     add("what is lost is reported first", 2, "lost", ["report lost 3 7", "store 8", "ack 8"])
-    add("a void, and 3 is lost", 2, "void", ["report lost 3 3", gives_back, "ack 4"])
+    add("a void, and 3 is lost: a person settles stakes from before a gap", 2, "void",
+        ["report lost 3 3", "store 4", "ack 4"])  # fmt: skip
     add("a gap of which this consumer has all", 2, "had", ["store 3", "ack 3"])
     add("a gap, and then what is missing", 1, "4 2 3 4", [pays, "ack 2", "store 3", "ack 3", gives_back, "ack 4"])
     add("repeats: nothing is paid, given back or shown again", 5, "2 4 5", ["ack 5", "ack 5", "ack 5"])

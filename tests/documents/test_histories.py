@@ -207,7 +207,7 @@ async def store_and_pay(world: Listener, feed: Feed, ends_after: int | None) -> 
         if message.topic == "ruling":
             step("report ruling")
         doing = {"result": f" and pay {message.body.get('number')}", "void": " and give back"}
-        step(f"store {message.seq}{doing.get(message.topic, '')}")
+        step(f"store {message.seq}{'' if message.body.get('gap') else doing.get(message.topic, '')}")
         if len(world.steps) == ends_after:
             raise EndedError
         await feed.ack(message)
