@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.broker.mqtt_bench import OFFLINE, PATIENCE_S, ROOT, RetryClock, observing, session_of, settings
+from tests.broker.mqtt_bench import PATIENCE_S, ROOT, RetryClock, observing, session_of, settings
 from tests.broker.world import access_of
 from tests.mosquitto import Mosquitto
 from wheeld.broker.mqtt import TAKEOVER_S, MqttConnection, TwoComputersError
@@ -21,18 +21,22 @@ class OlderError(WheeldError):
     """The journal does not have what the broker retains."""
 
 
+def said(state: str, boot: str) -> bytes:
+    return json.dumps({"state": state, "boot_id": boot}).encode()
+
+
 class Run:
     """One run of a daemon's connection, with a boot of its own."""
 
-    def __init__(self, broker: Mosquitto, boot: str, *, root: str = ROOT) -> None:
+    def __init__(self, broker: Mosquitto, boot: str, *, root: str = ROOT, client_id: str = "wheeld-3") -> None:
         self.clock, self.compared = RetryClock(), list[dict[str, bytes]]()
         self.has = True
         """Whether its journal has what the broker retains."""
         self.connection = MqttConnection(
-            settings(broker.port),
+            settings(broker.port, client_id=client_id),
             access=access_of(root),
-            online=json.dumps({"state": "online", "boot_id": boot}).encode(),
-            offline=OFFLINE,
+            online=said("online", boot),
+            offline=said("offline", boot),
             clock=self.clock,
             rng=random.Random(1),
             compare=self._compare,
@@ -53,8 +57,8 @@ class Run:
 
 
 @asynccontextmanager
-async def run(broker: Mosquitto, boot: str, *, root: str = ROOT) -> AsyncIterator[Run]:
-    made = Run(broker, boot, root=root)
+async def run(broker: Mosquitto, boot: str, *, client_id: str = "wheeld-3", root: str = ROOT) -> AsyncIterator[Run]:
+    made = Run(broker, boot, root=root, client_id=client_id)
     try:
         yield made
     finally:
@@ -85,7 +89,7 @@ async def test_the_one_that_lives_takes_its_session_back_and_the_clone_stops(bro
         first.clock.go()
         assert await session_of(first.connection) == 3
     async with observing(broker) as late:
-        assert (await late.until("availability")).payload == OFFLINE
+        assert (await late.until("availability")).payload == said("offline", "first")
 
 
 async def test_one_that_comes_back_too_late_finds_the_other_online_and_stops(broker: Mosquitto) -> None:
@@ -105,6 +109,29 @@ async def test_one_that_comes_back_too_late_finds_the_other_online_and_stops(bro
             first.clock.go()
             with pytest.raises(TwoComputersError):
                 await first.ends()
+
+
+async def test_a_clone_with_a_client_id_of_its_own_is_answered_and_stops(broker: Mosquitto) -> None:
+    async with run(broker, "first") as first:
+        await session_of(first.connection)
+        async with run(broker, "clone", client_id="clone") as clone:
+            assert await clone.waits() == TAKEOVER_S
+            async with observing(broker) as observer:
+                await observer.until("availability", state="online")
+            clone.clock.go()
+            with pytest.raises(TwoComputersError):
+                await clone.ends()
+        assert await session_of(first.connection) == 1
+    async with observing(broker) as late:
+        assert (await late.until("availability")).payload == said("offline", "first")
+
+
+async def test_two_that_began_at_the_same_time_hear_each_other(broker: Mosquitto) -> None:
+    async with run(broker, "first") as first, observing(broker) as observer:
+        await session_of(first.connection)
+        await observer.send("availability", {"state": "online", "boot_id": "clone"}, retain=True)
+        with pytest.raises(TwoComputersError):
+            await first.ends()
 
 
 async def test_an_older_word_of_the_broker_ends_no_wheel_that_plays(broker: Mosquitto) -> None:

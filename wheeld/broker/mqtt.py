@@ -63,8 +63,10 @@ TAKEOVER_S = 3.0
 """How long the daemon waits for another daemon of its table to come back to the broker. A running daemon comes back
 within a second."""
 
-OWN = ("table", "notice", "availability")
-"""The topics on which the broker retains a message of this table that the daemon reads after it has connected."""
+BEFORE = ("table", "notice")
+"""The topics of this table on which the daemon reads, after it has connected, only what the broker retains."""
+OWN = (*BEFORE, "availability")
+"""`BEFORE`, and the topic on which the daemon hears another run of itself as long as it is connected."""
 RETAINED = (*OWN, "ack")
 """The same topics, and `ack`, which shows what the settlement core has stored."""
 COMMANDS = "cmd/+/+"
@@ -114,7 +116,7 @@ class _Other(Enum):
 
     UNASKED = "we have not asked"
     ASKED = "we said `offline`, so another running daemon says `online` again"
-    AWAY = "no other daemon has come back"
+    UNKNOWN = "the broker did not let us ask"
 
 
 class Refusal(NamedTuple):
@@ -200,6 +202,8 @@ class MqttConnection:
         """Whether the next connection may continue the last session. False if what the broker may have kept for us
         cannot be read."""
         self._heard_ns = 0
+        self._said = asyncio.Event()
+        """Set when a message on one of the topics of `RETAINED` comes."""
         self._retained: dict[str, bytes] = {}
         """What came last in this session on each of the topics of `RETAINED`."""
         self._log = structlog.get_logger("mqtt")
@@ -350,23 +354,7 @@ class MqttConnection:
 
     async def _use(self, client: MqttClient, files: Stamp) -> str | None:
         """Run the whole session. Raises the error that ended it. Returns None if the next attempt is due at once."""
-        # Read the retained messages first: they may show that others have newer messages than the journal, or that
-        # another computer runs this table.
-        self._retained.clear()
-        await self._subscribe(client, RETAINED)
-        # The broker sends all retained messages before it answers a later request. So when `unsubscribe` returns, all
-        # of these messages have come.
-        await client.unsubscribe(*(self._root + leaf for leaf in OWN))
-        if self._other is _Other.ASKED and self._is_other_online():
-            raise TwoComputersError
-        if not self._is_new:
-            # Do not compare `ack` while the daemon runs: anyone who may publish `ack` could stop a wheel during play.
-            self._retained.pop("ack", None)
-        if self._compare is not None:
-            await self._compare(self._retained)
-        is_doubtful = self._is_other_online() or (self._is_new and client.has_session)
-        if is_doubtful and self._other is not _Other.AWAY:
-            await self._yield_to_another(client)
+        if not await self._may_go_on(client):
             return None
         self._is_new, self._other = False, _Other.UNASKED
         await self._greet(client)
@@ -378,7 +366,8 @@ class MqttConnection:
             self._log.info("broker.connected", host=self._settings.host, port=self._settings.port)
         self._told = ""
         asking = asyncio.create_task(self._ask_again(client), name="mqtt-refused")
-        ends: set[asyncio.Future[Any]] = {client.gone}
+        another = asyncio.create_task(self._hear_another(client), name="mqtt-another")
+        ends: set[asyncio.Future[Any]] = {client.gone, another}
         if self._files.named:
             ends.add(asyncio.create_task(self._watch_files(files), name="mqtt-files"))
         try:
@@ -394,9 +383,32 @@ class MqttConnection:
             self.not_renewed = ""
             self._heard_ns = client.heard_ns
             self._client, self._ended_ns = None, self._clock.monotonic_ns()
-        if not client.gone.done():
-            return None
-        raise client.gone.result()
+        if client.gone.done():
+            raise client.gone.result()
+        if self._other_says("online"):
+            raise TwoComputersError
+        return None
+
+    async def _may_go_on(self, client: MqttClient) -> bool:
+        """Return whether nothing shows another run of this table's daemon, or newer messages than the journal has. If
+        false, the next attempt looks again. Raises TwoComputersError, MqttError, or the error of `compare`."""
+        self._retained.clear()
+        await self._subscribe(client, RETAINED)
+        # The broker sends all retained messages before it answers a later request. So when `unsubscribe` returns, all
+        # of these messages have come.
+        await client.unsubscribe(*(self._root + leaf for leaf in BEFORE))
+        if self._other is _Other.ASKED and self._other_says("online"):
+            raise TwoComputersError
+        if not self._is_new:
+            # Do not compare `ack` while the daemon runs: anyone who may publish `ack` could stop a wheel during play.
+            self._retained.pop("ack", None)
+        if self._compare is not None:
+            await self._compare(self._retained)
+        is_doubtful = self._other_says("online") or (self._is_new and client.has_session)
+        if is_doubtful and self._other is not _Other.UNKNOWN:
+            await self._yield_to_another(client)
+            return False
+        return True
 
     async def _greet(self, client: MqttClient) -> None:
         """Subscribe, then publish `online`: a user that reads it may send commands. The broker retains `online`, and
@@ -410,9 +422,23 @@ class MqttConnection:
         self._note_answer("publication", self._availability, None)
         if "availability" not in self._retained:
             await self._subscribe(client, ("availability",))
-            await client.unsubscribe(self._availability)
+            await client.unsubscribe(*(self._root + leaf for leaf in BEFORE))
         heard = "availability" in self._retained
         self._note_answer("subscription", self._availability, None if heard else UNHEARD)
+
+    async def _hear_another(self, client: MqttClient) -> None:
+        """Answer `online` when another run of the table's daemon says `offline`: it asks whether we are there. With a
+        client id of its own it did not end our connection. Returns when another run says `online`, or when the
+        connection has ended."""
+        with suppress(MqttError):
+            while not self._other_says("online"):
+                if self._other_says("offline"):
+                    with suppress(PublicationRefusedError):
+                        await client.publish(self._availability, self._online, retain=True)
+                self._said.clear()
+                await self._said.wait()
+            return
+        await asyncio.wait({client.gone})
 
     async def _ask_again(self, client: MqttClient) -> None:
         """Ask again for what was refused: the access list may have changed. The outbox itself repeats what it owes."""
@@ -444,9 +470,9 @@ class MqttConnection:
     async def _yield_to_another(self, client: MqttClient) -> None:
         """Find out whether another computer runs this table. Another run of the table's daemon is online, or had a
         session a moment ago. Perhaps it was killed, or the broker has not noticed yet that its connection failed, or it
-        is on another computer and our connection has just ended its connection. Only in the last case does it connect
-        again, and publish `online` after our `offline`. Returns if this does not happen in time. Raises MqttError if
-        our connection ends meanwhile."""
+        is on another computer. Only in the last case does it publish `online` after our `offline`, at once or when it
+        has connected again. The next connection finds that. Raises MqttError if our connection ends meanwhile."""
+        self._other = _Other.UNKNOWN
         with suppress(PublicationRefusedError):
             await client.publish(self._availability, self._offline, retain=True)
             self._other = _Other.ASKED
@@ -458,15 +484,16 @@ class MqttConnection:
             waiting.cancel()
         if client.gone.done():
             raise client.gone.result()
-        self._is_new, self._other = False, _Other.AWAY
+        self._is_new = False
 
-    def _is_other_online(self) -> bool:
-        """Return whether the retained `availability` shows that another run of this table's daemon is online."""
+    def _other_says(self, state: Literal["online", "offline"]) -> bool:
+        """Return whether the latest message on `availability` has this state, and is from another run of this table's
+        daemon."""
         try:
             said = msgspec.json.decode(self._retained.get("availability") or b"{}", type=_Said)
         except UNREADABLE:
             return False
-        return said.state == "online" and said.boot_id != self._boot_id
+        return said.state == state and said.boot_id != self._boot_id
 
     async def _subscribe(self, client: MqttClient, leaves: tuple[str, ...]) -> None:
         topics = [self._root + leaf for leaf in leaves]
@@ -510,6 +537,7 @@ class MqttConnection:
             return
         if leaf in RETAINED:
             self._retained[leaf] = publication.payload
+            self._said.set()
         if leaf == "ack":
             self.inbox.acks.put(publication.payload)
         elif leaf not in OWN and not self._is_new and self.inbox.has_room(leaf):
