@@ -21,13 +21,12 @@ from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup, sections
 from hw_sim.demo import LAYOUT
 from hw_sim.evening import repeatable
-from hw_sim.events import SensorState, SimEvent
+from hw_sim.events import SimEvent
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import SCENARIOS
 from hw_sim.scenarios.registry import Play
 from hw_sim.table import Outcome, SimTable
-from hw_sim.world import us
 from tests.cli.live import PATIENCE_S, Daemon, running
 
 SPEED = 30.0
@@ -271,23 +270,6 @@ async def table(
         await wheel.press("open")
         await listening.until_state("faites_vos_jeux")
         yield wheel, listening, daemon
-
-
-def cut(seconds: float) -> Play:
-    """A coup in which the cable fails during the run for so many simulated seconds; the wheel is not affected."""
-
-    def play(stage: SimTable) -> None:
-        stage.prepare_launch()
-        stage.launch(seconds=8)
-        stage.wait_for_part_of_run(0.3, 0.4)
-        for at_s, ok in ((stage.now_s, False), (stage.now_s + seconds, True)):
-            stage.world.direct_events.append(SensorState(us(at_s), "link", ok=ok))
-        mended_s = stage.now_s + seconds
-        stage.result(stage.fall())
-        stage.wait_until(mended_s)
-        stage.wait(0.5, 1)
-
-    return play
 
 
 def wheeld(*arguments: str | Path, data: bytes = b"", prefix: Sequence[str] = ()) -> subprocess.CompletedProcess[bytes]:

@@ -5,9 +5,29 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+from hw_sim.events import SensorState
+from hw_sim.scenarios.registry import Play
 from hw_sim.table import SimTable
-from tests.live.bench import SPEED, cut, expected, table
+from hw_sim.world import us
+from tests.live.bench import SPEED, expected, table
 from tests.mosquitto import Mosquitto
+
+
+def cut(seconds: float) -> Play:
+    """A coup in which the cable fails during the run for so many simulated seconds; the wheel is not affected."""
+
+    def play(stage: SimTable) -> None:
+        stage.prepare_launch()
+        stage.launch(seconds=8)
+        stage.wait_for_part_of_run(0.3, 0.4)
+        for at_s, ok in ((stage.now_s, False), (stage.now_s + seconds, True)):
+            stage.world.direct_events.append(SensorState(us(at_s), "link", ok=ok))
+        mended_s = stage.now_s + seconds
+        stage.result(stage.fall())
+        stage.wait_until(mended_s)
+        stage.wait(0.5, 1)
+
+    return play
 
 
 async def test_a_line_cut_for_long_makes_a_breakdown_and_the_game_continues_when_it_is_back(
