@@ -135,18 +135,12 @@ def _command(who: str, directory: Path, port: int) -> list[object]:
     if who == "bare":
         return ["tests.bench.bare", directory / "board", port, directory / "bare.sqlite", *libraries()]
     wheel = sections(LAYOUT, site="bench", table="wheel-1", last_number=17, port=directory / "board", speed=1)
-    key = _key(directory)
+    key, _ = write_keys(directory)
     journal = f'[journal]\npath = "journal.sqlite"\nsigning_key_file = "{key}"\n'
     config = directory / "wheel.toml"
     monitor = f'[monitor]\nsocket = "{directory / "monitor"}"\n'
     config.write_text(f'{wheel}\n{journal}{monitor}[mqtt]\nhost = "127.0.0.1"\nport = {port}\n')
     return ["wheeld", "run", "-c", config]
-
-
-def _key(directory: Path) -> Path:
-    key, _ = write_keys(directory)
-    key.chmod(0o600)
-    return key
 
 
 @asynccontextmanager
@@ -206,8 +200,8 @@ async def played(directory: Path, coups: int) -> tuple[float, float]:
     """Play so many valid coups in real time, after one that does not count; the bytes that a coup writes to the card,
     and those that the journal holds more after it."""
     with Mosquitto(directory, log_type="information") as broker:
-        wheel_there = table(directory, broker.port, seed=1, speed=1, signing_key=_key(directory))
-        async with wheel_there as (wheel, subscriber, daemon):
+        key, _ = write_keys(directory)
+        async with table(directory, broker.port, seed=1, speed=1, signing_key=key) as (wheel, subscriber, daemon):
             totals = []
             for verdicts in range(1, coups + 2):
                 await wheel.play("valid")

@@ -100,7 +100,6 @@ async def soak(wheel: int, hours: float, speed: float) -> list[str]:
     with TemporaryDirectory() as temporary, Mosquitto(Path(temporary), log_type="information") as broker:
         directory = Path(temporary)
         counted, (key, _) = directory / "tasks", write_keys(directory)
-        key.chmod(0o600)
         config = write_config(directory, broker.port, silence_s=silence_s(speed), signing_key=key)
         prefix, settling = (sys.executable, "-m", "tests.bench.soak", "start", str(counted)), Settling()
         program, log = Path(sys.executable).with_name("hw-sim"), directory / "people.log"

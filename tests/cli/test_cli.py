@@ -232,7 +232,6 @@ def test_a_file_that_is_not_there(command: list[str], tmp_path: Path, capsys: Ca
 
 def test_check_config_prints_the_key_and_how_long_evidence_stays(tmp_path: Path, capsys: Captured) -> None:
     private, public = write_keys(tmp_path)
-    private.chmod(0o600)
     lines = f'path = "j"\nsigning_key_file = "{private}"\nevidence_age_days = 90\nevidence_bytes_max = 2_000_000_000'
     path = write(tmp_path, GOOD.replace('path = "journal.sqlite"', lines))
     assert main(["check-config", str(path)]) == Exit.OK

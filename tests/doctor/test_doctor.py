@@ -78,7 +78,6 @@ async def test_a_board_that_another_program_has_is_said_to_be_so(tmp_path: Path)
 
 async def test_a_daemon_starts_on_a_journal_that_the_doctor_wrote_in(tmp_path: Path) -> None:
     key, public = write_keys(tmp_path)
-    key.chmod(0o600)
     path, journal = write_config(tmp_path, free_port(), signing_key=key), tmp_path / "journal.sqlite"
     async with running(path) as daemon:
         await daemon.until("daemon.ready")

@@ -73,7 +73,6 @@ def shown(journal: Path, capsys: Captured) -> list[dict[str, Any]]:
 
 def test_what_was_found_is_stored_signed_and_shown(tmp_path: Path, moved: list[Observation], capsys: Captured) -> None:
     private, public = write_keys(tmp_path)
-    private.chmod(0o600)
     path, journal = wheel(tmp_path, key=private), tmp_path / "journal.sqlite"
     with closing(open_writer(journal, owner=OWNER, signer=FileSigner(private))) as daemons:
         assert daemons.seal(by="the daemon", why="it stops", at_utc_us=NOW) is not None
@@ -161,8 +160,6 @@ def test_a_journal_of_another_gets_nothing(
     why: str,
 ) -> None:
     keys = {seed: write_keys(tmp_path, str(seed), seed)[0] for seed in (7, 8)}
-    for key in keys.values():
-        key.chmod(0o600)
     journal = tmp_path / "journal.sqlite"
     open_writer(journal, owner=owner, signer=None if theirs is None else FileSigner(keys[theirs])).close()
     assert doctor(wheel(tmp_path, key=None if ours is None else keys[ours])) == Exit.BAD_DATA

@@ -107,7 +107,6 @@ class Cabinet:
 @asynccontextmanager
 async def cabinet(cluster: Cluster, database: str, folder: Path) -> AsyncIterator[Cabinet]:
     key, public = write_keys(folder)
-    key.chmod(0o600)
     with Mosquitto(folder) as broker:
         file = settings(folder, broker.port, cluster.dsn(database), key)
         collector = CollectorProcess(file, folder / "collector.log", COLLECT)

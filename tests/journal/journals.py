@@ -55,6 +55,7 @@ def write_keys(directory: Path, name: str = "wheel", seed: int = 7) -> tuple[Pat
     public = ed25519.Ed25519PrivateKey.from_private_bytes(raw).public_key().public_bytes_raw()
     private_file, public_file = directory / f"{name}.key", directory / f"{name}.pub"
     private_file.write_text(base64.b64encode(raw).decode() + "\n")
+    private_file.chmod(0o600)  # a daemon refuses a key that others may read
     public_file.write_text(base64.b64encode(public).decode() + "\n")
     return private_file, public_file
 

@@ -75,9 +75,7 @@ class Lost(NamedTuple):
 
 def key_file(folder: Path, seed: int, name: str = "wheel") -> Path:
     """A private key, with its public key beside it."""
-    private, _ = write_keys(folder, name, seed)
-    private.chmod(0o600)
-    return private
+    return write_keys(folder, name, seed)[0]
 
 
 def play(journal: JournalWriter, evening: Evening) -> None:

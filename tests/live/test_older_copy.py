@@ -37,7 +37,6 @@ async def test_it_is_refused_before_anything_is_published_and_adopted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     private, public = write_keys(tmp_path)
-    private.chmod(0o600)
     journal, backup = tmp_path / "journal.sqlite", tmp_path / "monday.sqlite"
     with Mosquitto(tmp_path) as broker:
         config = write_config(tmp_path, broker.port, signing_key=private, settlement_ack=True)

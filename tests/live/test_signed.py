@@ -19,7 +19,6 @@ RUNNING = program_digest(file_digests(installed_at()))
 
 async def test_a_feed_with_the_key_accepts_only_messages_of_the_wheel(tmp_path: Path) -> None:
     private, public = write_keys(tmp_path)
-    private.chmod(0o600)
     _, another = write_keys(tmp_path, "another", seed=9)
     with Mosquitto(tmp_path) as broker:
         async with table(tmp_path, broker.port, seed=8, signing_key=private) as (wheel, subscriber, daemon):
