@@ -82,7 +82,8 @@ async def test_a_daemon_starts_on_a_journal_that_the_doctor_wrote_in(tmp_path: P
     async with running(path) as daemon:
         await daemon.until("daemon.ready")
         code, out, err = await doctor("-c", str(path), "--seconds", "1")
-        assert (code, "`systemctl stop wheeld@wheel`" in err) == (Exit.NOT_OPENED, True), out + err
+        assert (code, out) == (Exit.NOT_OPENED, ""), out + err
+        assert "`systemctl stop wheeld@wheel`" in err
         assert await daemon.end() == Exit.OK
     code, out, err = await doctor("-c", str(path), "--seconds", "1", "--by", "Rossi")
     assert (code, "what was found is stored, by Rossi" in out) == (Exit.BAD_DATA, True), out + err
@@ -102,6 +103,8 @@ async def test_a_daemon_starts_on_a_journal_that_the_doctor_wrote_in(tmp_path: P
 def test_what_is_connected_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == Exit.OK
     assert "serial port" in capsys.readouterr().out
+    assert main(["doctor", "campione-04"]) == Exit.NO_INPUT  # only that there is no such wheel
+    assert capsys.readouterr().out == ""
 
 
 def test_only_the_angles_change_in_the_file() -> None:

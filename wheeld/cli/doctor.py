@@ -81,10 +81,8 @@ def doctor(options: argparse.Namespace) -> Exit:
 
 
 def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
-    for text in connected():
-        print(catalogue.say_text(text))
     if options.wheel is None:
-        return Exit.OK
+        return _list(catalogue)
     wheel = wheel_of(options.wheel)
     config = load(*wheel)
     pockets = config.table.profile.pockets
@@ -104,6 +102,7 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
             Exit.NOT_OPENED,
             options,
         )
+    _list(catalogue)
     log_to_stderr("warning")
     signals = Signals(config.table.rotor_ticks, pockets)
     bench = Bench(config, signals.take)
@@ -120,6 +119,12 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
         by = options.by or user()
         record = found_record(found, learned, signals, by=by, configuration=after, rewritten=after != before)
         keep(config, record, catalogue)
+
+
+def _list(catalogue: Catalogue) -> Exit:
+    for text in connected():
+        print(catalogue.say_text(text))
+    return Exit.OK
 
 
 def tell(
