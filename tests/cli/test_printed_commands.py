@@ -23,13 +23,15 @@ from wheeld.cli.main import main
 from wheeld.cli.parser import parser
 from wheeld.config import instance
 from wheeld.config.instance import signing_key_of, wheel_of
+from wheeld.config.paths import not_stored, setup_again
 from wheeld.config.problems import ConfigError
+from wheeld.core.catalogue import Catalogue
 from wheeld.daemon.root import adoption
 from wheeld.exits import Exit
 from wheeld.journal.elsewhere import BehindError
 from wheeld.journal.opening import open_to_write
 from wheeld.locale import LANGUAGES, english, read, template, translations
-from wheeld.setup.places import BrokerPlaces
+from wheeld.setup.places import BrokerPlaces, Places
 
 Captured = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]
@@ -238,6 +240,18 @@ def test_the_commands_that_setup_leaves_to_a_person(tmp_path: Path, capsys: Capt
     ]
     assert [wrong(command) for command in left] == [""] * 3
     assert parser().parse_args(shlex.split(left[0])[1:]).wheel == "bench-01"
+
+
+def test_what_a_message_says_of_setup_works_without_a_terminal(tmp_path: Path) -> None:
+    computer = BareComputer(tmp_path)
+    set_up(computer, *SIMULATED)
+    places = Places(computer, "bench-01")
+    places.secret("mqtt-key").unlink()
+    said = not_stored("mqtt-key", "bench-01", places.secret("mqtt-key"))
+    assert Catalogue("en").say_text(said).endswith(f"let `{setup_again('/etc/wheeld/bench-01.toml')}` make it")
+    _, *words = shlex.split(setup_again(str(places.configuration)))
+    assert of_setup.setup(parser().parse_args(words), computer) == Exit.OK
+    assert places.secret("mqtt-key").exists()
 
 
 def test_watch_takes_table_broker_and_login_of_the_wheel_that_is_named(

@@ -139,7 +139,7 @@ def test_within_a_service_systemd_has_read_the_store(root: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("closed", ["etc/wheeld", STORES[0]])
-@pytest.mark.parametrize("command", [["check-config"], ["doctor"], ["acl", "-c"]])
+@pytest.mark.parametrize("command", [["check-config"], ["doctor"], ["acl"]])
 def test_who_may_not_read_it_is_told_in_one_line(root: Path, closed: str, command: list[str], capsys: Captured) -> None:
     (root / closed).chmod(0)
     with as_nobody():
@@ -162,7 +162,7 @@ def test_a_name_that_no_wheel_has(root: Path, command: list[str], capsys: Captur
 
 
 def test_the_access_list_of_a_wheel(root: Path, capsys: Captured) -> None:
-    assert main(["acl", "-c", NAME]) == Exit.OK
+    assert main(["acl", NAME]) == Exit.OK
     assert "user chef-campione-03\n" in capsys.readouterr().out
 
 

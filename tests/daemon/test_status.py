@@ -15,6 +15,8 @@ from tests.broker.world import VirtualClock, settle
 from tests.core.evening import FRENCH, START_UTC_US, Evening
 from wheeld.broker.mqtt import Outage, Refusal, Refused
 from wheeld.broker.outbox import Outbox
+from wheeld.config import instance
+from wheeld.config.instance import WheelFiles
 from wheeld.core.table import Table
 from wheeld.daemon.self_test import SelfTest
 from wheeld.daemon.sources import Source
@@ -39,6 +41,7 @@ class Bench:
             table,
             cast("Source", SimpleNamespace(sensing=SimpleNamespace(is_up=True), unavailable=unavailable)),
             cast("TimeSync", SimpleNamespace(is_synchronised=True)),
+            wheel=WheelFiles(instance.ROOT / instance.CONFIGURATIONS / "wheel-3.toml"),
             clock=self.clock,
             outbox=cast("Outbox", SimpleNamespace(depth=self._depth)),
             program=cast("Program", None),
@@ -117,7 +120,7 @@ async def test_a_broker_that_is_away_is_said_with_since_when_why_and_what_is_owe
     await at.clock.advance(LOOK_S)
     at.sent[1:] = []
     at.outage = at.outage._replace(why="the broker says that our certificate has expired: renew cert_file")
-    assert "renew cert_file; `wheeld check-config campione-03` says more of the certificate; messages" in at.away
+    assert "renew cert_file; `wheeld check-config wheel-3` says more of the certificate; messages" in at.away
     at.outage = None
     await at.clock.advance(LOOK_S)
     assert at.sent[1:] == [at.status.line]
@@ -134,10 +137,10 @@ async def test_what_the_broker_refuses_is_said_until_it_is_allowed() -> None:
     await at.clock.advance(LOOK_S)
     assert at.sent == [at.status.line]
     assert at.away.startswith(
-        "has refused publication of result since 19:00: Not authorized; `wheeld check-config campione-03` says whether "
+        "has refused publication of result since 19:00: Not authorized; `wheeld check-config wheel-3` says whether "
         "the certificate is this wheel's; if it is, correct the broker's access list"
     )
-    assert "`wheeld acl -c campione-03` prints" in at.away
+    assert "`wheeld acl wheel-3` prints" in at.away
     at.refusals.clear()
     await at.clock.advance(LOOK_S)
     assert at.away == ""
@@ -151,7 +154,7 @@ def test_files_that_were_renewed_wrongly_are_said() -> None:
     at.not_renewed = "cert_file /etc/wheeld/wheel.crt expired at 2026-11-01 00:00 UTC"
     assert at.status.line.endswith(
         "; the changed files for TLS are not used, and the connection keeps the earlier ones: cert_file "
-        "/etc/wheeld/wheel.crt expired at 2026-11-01 00:00 UTC; correct them; `wheeld check-config campione-03` checks "
+        "/etc/wheeld/wheel.crt expired at 2026-11-01 00:00 UTC; correct them; `wheeld check-config wheel-3` checks "
         "them"
     )
 

@@ -8,6 +8,7 @@ import sys
 from wheeld.broker.acl import access_list, same_names
 from wheeld.broker.roles import TableAccess
 from wheeld.cli.failure import fail
+from wheeld.cli.parser import names_wheel
 from wheeld.config.instance import wheel_of
 from wheeld.config.reading import load
 from wheeld.core.catalogue import Text
@@ -16,11 +17,7 @@ from wheeld.exits import Exit
 
 def acl(options: argparse.Namespace) -> Exit:
     """Write the list. Raises ConfigError, KeyFileError or OSError."""
-    configs = [load(*wheel_of(wheel)) for wheel in options.config]
-    tables = [TableAccess.of(config.table.site, config.table.table, config.mqtt.users) for config in configs]
-    tables += [TableAccess.of(*name.split("/")) for name in options.tables]
-    if not tables:
-        return fail(Text("name a table, as SITE/TABLE, or its configuration with -c"), Exit.USAGE, options)
+    tables = [_access(name) for name in options.tables]
     if same := ", ".join(same_names(tables)):
         why = Text(
             "two tables are called {name}, so their users would have the same names: make an access list for each "
@@ -34,3 +31,11 @@ def acl(options: argparse.Namespace) -> Exit:
     else:
         options.output.write_text(text, encoding="utf-8")
     return Exit.OK
+
+
+def _access(name: str) -> TableAccess:
+    if not names_wheel(name):
+        site, table = name.split("/")
+        return TableAccess.of(site, table)
+    config = load(*wheel_of(name))
+    return TableAccess.of(config.table.site, config.table.table, config.mqtt.users)

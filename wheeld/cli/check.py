@@ -64,8 +64,9 @@ def _closed(file: Path, config: Config) -> Text | None:
         command = f"chgrp {USER} {named} && chmod g+{'rx' if path in shut else 'r'} {named}"
         closed: dict[str, Part] = {"user": USER, "file": str(path), "command": command}
         return Text("the unit's user, {user}, may not read {file}; as root: `{command}`", closed)
-    for path in unwritten:
-        closed = {"user": USER, "file": str(path), "command": f"chown {USER}: {shlex.quote(str(path))}"}
+    if unwritten:
+        command = shlex.join(["chown", f"{USER}:", *map(str, unwritten)])
+        closed = {"user": USER, "file": str(unwritten[0]), "command": command}
         return Text("the unit's user, {user}, may not write {file}; as root: `{command}`", closed)
     return None
 
@@ -286,7 +287,7 @@ def _mqtt(config: Config) -> Iterator[Text]:
         begins: dict[str, Part] = {
             "certificate": str(mqtt.cert_file),
             "at": f"{own.begins:%Y-%m-%d %H:%M} UTC",
-            "setup": setup_again(table.table),
+            "setup": setup_again(config.file),
         }
         yield Text(
             "{certificate} is valid only from {at}: correct this computer's clock (`timedatectl`), or let `{setup}` "
@@ -297,7 +298,7 @@ def _mqtt(config: Config) -> Iterator[Text]:
         files: dict[str, Part] = {
             "certificate": str(mqtt.cert_file),
             "authorities": str(mqtt.ca_file),
-            "setup": setup_again(table.table),
+            "setup": setup_again(config.file),
         }
         yield Text(
             "{certificate} is not from an authority in {authorities}: if the broker does not know its authority "

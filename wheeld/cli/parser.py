@@ -19,6 +19,7 @@ RELEASE_KEY = Path("/etc/wheeld/release.pub")
 """The public key of the releases, on a wheel. It is not beside the program: a release must not bring its own key."""
 
 _WHEEL = "the wheel's name, as in wheeld@NAME, or the file of its configuration"
+_WHEEL_OR_TABLE = f"{_WHEEL}; or SITE/TABLE of a wheel that is not on this computer"
 
 _ABOUT = """\
 wheeld observes one real roulette wheel: it reads the sensors, decides by the house's regulation whether
@@ -198,14 +199,14 @@ COUPS_MAX = 1_000
 """The most coups of `--last`, about one evening. The command replays each of them."""
 _ACL = """\
 Print the access list of the broker (mosquitto) for one table or several: who may publish and who may
-subscribe to which topics. With -c, the list also has the users to whom the configuration gives a role ([mqtt] users).
-All tables of a broker must be in one list.
+subscribe to which topics. Of a wheel, the list also has the users to whom its configuration gives a role ([mqtt]
+users). All tables of a broker must be in one list.
 """
 
 _ACL_EXAMPLES = """\
 examples:
   wheeld acl campione/campione-03 campione/campione-04 -o wheeld.acl
-  wheeld acl -c campione-03 -o wheeld.acl
+  wheeld acl campione-03 -o wheeld.acl
 then make mosquitto the only user who can read the list (it warns about any other list):
   install -o mosquitto -g mosquitto -m 600 wheeld.acl /etc/mosquitto/wheeld.acl
 """
@@ -262,8 +263,13 @@ def parser() -> argparse.ArgumentParser:
     _add_page(commands)
     _add_doctor(commands)
     acl = commands.add_parser("acl", help="print the access list of the broker", description=_ACL, epilog=_ACL_EXAMPLES)
-    acl.add_argument("tables", metavar="SITE/TABLE", type=_named_table, nargs="*", help="as in [table] site and id")
-    acl.add_argument("-c", "--config", metavar="WHEEL", action="append", default=[], help=f"{_WHEEL} (may be repeated)")
+    acl.add_argument(
+        "tables",
+        metavar="WHEEL",
+        type=lambda text: text if names_wheel(text) else _named_table(text),
+        nargs="+",
+        help=_WHEEL_OR_TABLE,
+    )
     acl.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
     acl.set_defaults(do=_on_call("acl.acl"))
     pages: dict[str, Callable[[], str]] = {"commands": whole.format_help, "exit-codes": exit_codes}
@@ -534,7 +540,7 @@ def _add_watch_and_rule(commands: Commands[_Parser]) -> None:
         "table",
         metavar="WHEEL",
         type=lambda text: text if names_wheel(text) else _table(text),
-        help=f"{_WHEEL}; or SITE/TABLE of a wheel that is not on this computer",
+        help=_WHEEL_OR_TABLE,
     )
     _add_broker(watch)
     watch.set_defaults(host=None)

@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> Exit:
     """
     wheel = wheel_of(options.wheel)
     config = load(*wheel)
-    if (ended := root.run(config, digest_of_file(wheel.config), wheel.name, partial(_unusable, wheel))) is None:
+    if (ended := root.run(config, digest_of_file(wheel.config), partial(_unusable, wheel))) is None:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  it is this process's command line
     return ended
 

@@ -68,7 +68,7 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
     named: dict[str, Part] = {
         "credential": f"{CREDENTIAL}{name}",
         "file": str(file),
-        "setup": setup_again(instance),
+        "setup": setup_again(f"/etc/wheeld/{instance}.toml"),
     }
     if name.endswith("password"):  # only the broker's owner knows the password
         return Text("names {credential}, but {file} does not exist: write the password into it (mode 0600)", named)
@@ -82,10 +82,10 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
     return Text("names {credential}, but {file} does not exist: put it back, or let `{setup}` make it", named)
 
 
-def setup_again(name: str) -> str:
-    """Return the command that sets this wheel up again. The command takes the answers from the wheel's file. Otherwise
-    it would ask everything again."""
-    return f"wheeld setup {name} --answers /etc/wheeld/{name}.toml"
+def setup_again(file: str) -> str:
+    """Return the command that sets the wheel of this configuration file up again. The command takes the answers from
+    the file, and asks nothing, so it also works without a terminal."""
+    return shlex.join(["wheeld", "setup", Path(file).stem, "--answers", file, "--yes"])
 
 
 def resolve(value: str, directory: Path, credentials: Credentials) -> Path:

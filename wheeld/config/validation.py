@@ -76,7 +76,7 @@ def _name_at_broker(config: Config) -> Iterator[Problem]:
         yield Problem("mqtt.cert_file", wrong.text)
         return
     if own is not None and own.ends <= datetime.now(UTC):
-        ended: dict[str, Part] = {"at": f"{own.ends:%Y-%m-%d %H:%M} UTC", "setup": setup_again(table)}
+        ended: dict[str, Part] = {"at": f"{own.ends:%Y-%m-%d %H:%M} UTC", "setup": setup_again(config.file)}
         yield Problem(
             "mqtt.cert_file",
             Text(

@@ -10,6 +10,7 @@ import signal
 import uuid
 from collections.abc import Callable, Coroutine
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -24,7 +25,7 @@ from wheeld.broker.mqtt import MqttConnection, TwoComputersError
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import UNREADABLE, Availability, Display
 from wheeld.broker.roles import TableAccess
-from wheeld.broker.settings import MqttSettings
+from wheeld.config.instance import WheelFiles
 from wheeld.config.sections import Config
 from wheeld.core.messages.payloads import FeedGap
 from wheeld.core.step import Step
@@ -77,23 +78,20 @@ AGAIN_STEP_S = 0.1
 def run(
     config: Config,
     configuration_digest: str | None = None,
-    wheel: str | None = None,
     unusable: Unusable = lambda: None,
 ) -> Exit | None:
     """Run the wheel until SIGTERM, SIGINT or `AGAIN`. Returns how it ended, or None if it must start again.
 
-    `configuration_digest`: the digest of the file of `config`. `wheel`: the wheel's name on a command line. Without a
-    name the path of its journal is used. `unusable` is called before a new start: the files may have changed since
-    somebody asked for it, and the daemon has only the rights and the credentials of its own start.
+    `configuration_digest`: the digest of the file of `config`. `unusable` is called before a new start: the files may
+    have changed since somebody asked for it, and the daemon has only the rights and the credentials of its own start.
     """
     log_to_stderr(config.log.level)
-    return asyncio.run(_run(config, configuration_digest, wheel, unusable))
+    return asyncio.run(_run(config, configuration_digest, unusable))
 
 
 async def _run(
     config: Config,
     configuration_digest: str | None = None,
-    wheel: str | None = None,
     unusable: Unusable = lambda: None,
 ) -> Exit | None:
     clock = SystemClock()
@@ -126,7 +124,7 @@ async def _run(
         return _failed(Exit.BAD_DATA, "table.run_twice", ended)
     if isinstance(ended, JournalError):
         command = (
-            {"command": adoption(wheel or str(config.journal.path), ended)} if isinstance(ended, BehindError) else {}
+            {"command": adoption(WheelFiles(Path(config.file)).name, ended)} if isinstance(ended, BehindError) else {}
         )
         then = "nothing more was published"
         code = Exit.BAD_DATA if ended.fault in TOUCHED else Exit.IO_FAILED
@@ -246,7 +244,7 @@ class Daemon:
             is_synchronised=lambda: time_sync.is_synchronised,
             clock_set_s=lambda: loop.clock_set_s,
         )
-        self._join_network(config.mqtt, config.display)
+        self._join_network(config)
 
     async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
         """Store a step in the journal, then give it to the monitor. So no listener gets evidence that is not stored."""
@@ -263,8 +261,9 @@ class Daemon:
             self._monitor.note(batch.observations)
         await self._loop.put(batch)
 
-    def _join_network(self, setting: MqttSettings, display: Display | None) -> None:
+    def _join_network(self, config: Config) -> None:
         """Build the connection to the broker, and all parts that send or receive through it."""
+        setting, display = config.mqtt, config.display
         journal, clock, root = self._journal, self._clock, self._access.root
         self._mqtt = MqttConnection(
             setting,
@@ -288,6 +287,7 @@ class Daemon:
             self._table,
             self._source,
             self._time_sync,
+            wheel=WheelFiles(Path(config.file)),
             clock=clock,
             outbox=self._outbox,
             program=self._program,

@@ -12,6 +12,7 @@ from wheeld.broker.health import temperatures_c
 from wheeld.broker.mqtt import Outage, Refusal, Refused
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import BrokerRefusal, ClockHealth, Health
+from wheeld.config.instance import WheelFiles
 from wheeld.config.paths import setup_again
 from wheeld.core.facts import SENSED
 from wheeld.core.instants import to_text
@@ -38,6 +39,7 @@ class DaemonStatus:
         source: Source,
         time_sync: TimeSync,
         *,
+        wheel: WheelFiles,
         clock: HostClock,
         outbox: Outbox,
         program: Program,
@@ -48,6 +50,7 @@ class DaemonStatus:
         counters: Callable[[], dict[str, dict[str, int]]],
     ) -> None:
         self._table, self._source, self._time_sync = table, source, time_sync
+        self._wheel = wheel
         self._clock, self._outbox, self._counters = clock, outbox, counters
         self._program = program
         self._self_test = self_test
@@ -61,7 +64,7 @@ class DaemonStatus:
     def line(self) -> str:
         """The line for `systemctl status`: the table's state, what it waits for, and what is wrong. The line is in
         English, like the log."""
-        table, check = self._table, f"`wheeld check-config {self._table.setting.table}`"
+        table, check = self._table, f"`wheeld check-config {self._wheel.name}`"
         test = ", BENCH TABLE" if table.setting.test else ""
         link = "" if self._source.sensing.is_up else ", no sensor board"
         clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised (`timedatectl`)"
@@ -84,10 +87,10 @@ class DaemonStatus:
             since = self._local(refusal.since_ns)
             parts.append(f"the broker has refused {kind} of {topic} since {since}: {refusal.why}")
         if self._refusals:
-            setup = setup_again(table.setting.table)
+            setup = setup_again(str(self._wheel.config))
             parts.append(
                 f"{check} says whether the certificate is this wheel's; if it is, correct the broker's access list "
-                f"(`wheeld acl -c {table.setting.table}` prints this table's part; `{setup}` writes that of a broker "
+                f"(`wheeld acl {self._wheel.name}` prints this table's part; `{setup}` writes that of a broker "
                 "on this computer)"
             )
         return "; ".join(parts)
