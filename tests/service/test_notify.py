@@ -46,7 +46,7 @@ def test_a_process_that_fails_ends_when_systemd_has_read_why_or_never_does(
     received, kept, began_s = list[bytes](), list[int](), time.monotonic()
 
     def read() -> None:
-        for _ in range(2):
+        for _ in range(3):
             data, files, _, _ = socket.recv_fds(endpoint, 4096, 8)
             received.append(data)
             kept.extend(files)
@@ -61,7 +61,7 @@ def test_a_process_that_fails_ends_when_systemd_has_read_why_or_never_does(
         reading.result()
     for each in kept:
         os.close(each)
-    assert received == [b"STATUS=the key is wrong", b"BARRIER=1"]
+    assert received == [b"STOPPING=1", b"STATUS=the key is wrong", b"BARRIER=1"]
     assert took_s < 10.0 if reads else took_s >= 0.2
 
 

@@ -50,6 +50,7 @@ class ServiceNotifier:
         sd_notify_barrier(3), systemd closes the file that comes with `BARRIER=1` when it has read all that was sent
         before.
         """
+        self.stopping()  # otherwise the unit would still be active until the process has ended
         self.status(why)
         ours, theirs = socket.socketpair()
         with ours:
