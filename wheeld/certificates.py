@@ -88,9 +88,14 @@ def issue(key: bytes, name: str, by: tuple[bytes, bytes], now: datetime.datetime
 
 
 def hosts_of(certificate: bytes) -> tuple[str, ...]:
-    """Return the names and addresses in a broker's certificate. Raises ValueError, ExtensionNotFound."""
+    """Return the names and addresses in a broker's certificate, or those that an authority's certificate allows. Raises
+    ValueError, ExtensionNotFound."""
     extensions = x509.load_pem_x509_certificate(certificate).extensions
-    return tuple(str(each.value) for each in extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
+    try:
+        names = extensions.get_extension_for_class(x509.NameConstraints).value.permitted_subtrees or ()
+    except x509.ExtensionNotFound:
+        names = tuple(extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
+    return tuple(str(each.value).partition("/")[0] for each in names)
 
 
 def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> str | None:

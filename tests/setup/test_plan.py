@@ -13,7 +13,7 @@ from hw_sim.demo import LAYOUT
 from tests.setup.bench import NOW, REAL, SIMULATED, BareComputer, actions, planned, set_up
 from wheeld.broker.acl import access_list
 from wheeld.broker.roles import ROLES, TableAccess
-from wheeld.certificates import CERTIFICATE_DAYS, authority, new_key
+from wheeld.certificates import CERTIFICATE_DAYS, authority, hosts_of, new_key
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import parse
 from wheeld.core.catalogue import Catalogue, Text
@@ -242,6 +242,19 @@ def test_a_broker_of_other_names_needs_a_new_authority(computer: BareComputer) -
         planned(computer, *SIMULATED, "--broker-name", "wheel.example", "--broker-name", "other.example")
     assert set(actions(planned(computer, *SIMULATED, "--broker-name", "wheel.example")).values()) == {"stays"}
     assert computer.tree() == before
+
+
+@pytest.mark.parametrize("lost", ["broker.crt", "house-ca.crt"])
+def test_a_lost_certificate_is_made_for_the_same_names(computer: BareComputer, lost: str) -> None:
+    """The authority allows no other name, and the other certificate has all of them."""
+    set_up(computer, *SIMULATED, "--broker-name", "wheel.example", "--broker-name", "192.168.7.1")
+    before = hosts_known(computer)
+    (computer.root / "etc/mosquitto/certs" / lost).unlink()
+    with pytest.raises(SetupError, match="its authority allows no other name"):
+        planned(computer, *SIMULATED, "--broker-name", "other.example")
+    set_up(computer, *SIMULATED, "--broker-name", "wheel.example")
+    made = (computer.root / "etc/mosquitto/certs" / lost).read_bytes()
+    assert hosts_of(made) == before == ("wheel.example", "192.168.7.1", "localhost", "127.0.0.1")
 
 
 def test_a_lost_key_and_its_certificate_are_made_anew(computer: BareComputer) -> None:

@@ -42,10 +42,12 @@ _WRONG = (
 
 
 def hosts_known(computer: Computer) -> tuple[str, ...]:
-    """Return the names and addresses in the certificate of the broker of this computer. Empty if there is no
-    certificate, or if this user cannot read it."""
-    with suppress(PermissionError, ValueError, ExtensionNotFound):
-        return certificates.hosts_of(computer.read(BrokerPlaces(computer).certificate) or b"")
+    """Return the names and addresses that the authority of this computer's broker allows, or else those in the broker's
+    certificate. Empty if there is neither of the two, or if this user cannot read them."""
+    broker = BrokerPlaces(computer)
+    for certificate in (broker.authority, broker.certificate):
+        with suppress(PermissionError, ValueError, ExtensionNotFound):
+            return certificates.hosts_of(computer.read(certificate) or b"")
     return ()
 
 
