@@ -268,8 +268,9 @@ def test_watch_takes_table_broker_and_login_of_the_wheel_that_is_named(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(of_watch, "Feed", feed)
-    assert main(["watch", "bench-01"]) == Exit.INTERRUPTED
-    ((host, more),) = given
+    assert main(["watch", "bench-01"]) == main(["watch", "bench-01", "--from-seq", "1"]) == Exit.INTERRUPTED
+    (host, more), (_, asking) = given
+    assert asking["login"].cert_file == BrokerPlaces(computer).user_certificate("collector")
     login, house = more["login"], BrokerPlaces(computer)
     assert (host, more["root"], more["test"], login.port) == ("localhost", "wheel/v1/bench/bench-01", True, 8883)
     assert login.ca_file == house.authority

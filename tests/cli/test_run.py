@@ -240,13 +240,14 @@ def test_systemd_is_told_what_is_wrong_in_the_configuration(tmp_path: Path, monk
         monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
         monkeypatch.setattr(notify, "READ_S_MAX", 0.1)
         assert main(["run", "-c", str(config)]) == Exit.BAD_CONFIG
-        (told,) = until(manager, "STATUS=")
+        (*_, told) = until(manager, "STATUS=")
         config.unlink()
         assert main(["run", "-c", str(config)]) == Exit.NO_INPUT
         (*_, gone) = until(manager, "STATUS=")
     assert gone == f"STATUS={config}: there is no such file or directory; check the name"
     assert "journal.signing_key_file: names credential:signing-key, but /etc/credstore/wheeld." in told
-    assert "`systemctl restart wheeld@campione-03`" in told
+    assert "a new key begins a new journal: move the old one (`path` in [journal], with its -wal and -shm) away" in told
+    assert "systemctl" not in told  # `wheeld status` says how to start the unit again
 
 
 def until(manager: socket.socket, last: str) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.doctor.alignment import TICKS, do, layout, spun, swapped
+from wheeld.core.catalogue import Catalogue
 from wheeld.core.observations import (
     BallPass,
     Command,
@@ -173,11 +174,13 @@ def test_how_long_a_ball_blocks_each_beam() -> None:
 
 def test_clock_and_link() -> None:
     assert [each.level for each in of_clock(None)] == ["wrong"]
-    levels = [
-        next(of_clock(HostTime(host_ns=0, error_ns=error_ns, rate_ppb=12_000))).level
-        for error_ns in (90_000, 2_000_000)
+    told = [
+        next(of_clock(HostTime(host_ns=0, error_ns=error_ns, rate_ppb=rate_ppb))).line(Catalogue("en"))
+        for error_ns, rate_ppb in ((90_000, 12_000), (2_000_000, 12_000), (2_000_000, -800_000_000))
     ]
-    assert levels == ["ok", "look"]
+    assert [line.split()[0] for line in told] == ["ok", "look", "look"]
+    assert ["reduce the load" in line for line in told] == [False, True, False]
+    assert "a simulator sets this pace" in told[2]  # as one that plays five times as fast as a real wheel
     assert [each.level for each in of_link({"crc": 0, "events": 7}, frozenset({"events"}))] == ["ok"]
     listed = list(of_link({"lost_events": 3, "events": 7}, frozenset({"events"})))
     assert [each.what for each in listed] == ["link: lost events: 3"]

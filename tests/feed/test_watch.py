@@ -25,7 +25,7 @@ from wheeld.cli.watch import line
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.instants import to_text
 from wheeld.exits import Exit
-from wheeld.feed.message import read_message
+from wheeld.feed.message import FeedError, check_test, read_message
 
 NAME = f"{SITE}/{TABLE}"
 
@@ -126,7 +126,9 @@ async def test_a_bench_table_only_on_demand(tmp_path: Path) -> None:
         async with aiomqtt.Client("127.0.0.1", broker.port) as house:
             await house.publish(f"{ROOT}/{leaf}", payload, qos=1, retain=True)
             async with watching(broker.port, "--count", "1") as watch:
-                assert (await watch.trouble()).startswith("wheeld: rifiutato (test): seq 1: it is marked as a test")
+                said_of_it = await watch.trouble()
+                assert said_of_it.startswith("wheeld: rifiutato (test): seq 1: it is marked as a test")
+                assert "; indicare --test per leggere" in said_of_it
             async with watching(broker.port, "--test", "--count", "1") as watch:
                 assert "tavolo    colpo 1    PROVA: tavolo chiuso, puntate chiuse" in await watch.line()
                 assert await watch.code() == Exit.OK
@@ -291,6 +293,26 @@ def test_a_trouble_is_said_once_until_the_connection_stands(capsys: pytest.Captu
     troubles.notice_silence(NAME, None)
     said = capsys.readouterr().err.splitlines()
     assert [line.split()[-1] for line in said] == ["runs", "again", "connected", "runs", "descriptor"]
+
+
+def test_the_mark_of_a_test_is_said_once_and_not_of_each_message(capsys: pytest.CaptureFixture[str]) -> None:
+    troubles = Troubles(Catalogue("en"))
+    for seq in (1, 2, 3):
+        with pytest.raises(FeedError) as refused:
+            check_test({"test": True}, seq, test=False)
+        troubles.tell(f"refused (test): {refused.value}")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("give --test to read a bench table's messages")
+
+
+@pytest.mark.parametrize("user", ["chef-campione-03", "auditor"])
+def test_who_may_not_ask_for_earlier_messages_is_told_who_may(user: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before it connects: it would wait for ever for what nobody sends again."""
+    asked = ["watch", "campione/campione-03", "--from-seq", "3", "--username", user]
+    assert main(asked) == Exit.BAD_CONFIG
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"wheeld: {user} may not ask for earlier messages: log in as settlement or collector, or ")
+    assert "root's `wheeld watch campione-03 --from-seq 3` logs in as the collector" in line
 
 
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,6 +48,8 @@ HINTS = (
         "reset by peer",
         translatable("only one of the two sides uses TLS, the broker or this command: check --port and --ca-file"),
     ),
+    ("is marked as a test", translatable("give --test to read a bench table's messages")),
+    ("has no mark of a test", translatable("leave --test out: this table is live")),
     ("access list refuses", translatable("this user may not read this table: check SITE/TABLE and `wheeld acl`")),
 )
 """Pairs: a part of an error text, and what to do about it. The texts are from the system, OpenSSL or the broker. The

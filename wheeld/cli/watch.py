@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import shlex
 import sys
 
-from wheeld.broker.roles import EVERYTHING, users_at
+from wheeld.broker.roles import BY_NAME, EVERYTHING, users_at
 from wheeld.broker.settings import PLAIN_PORT, TLS_PORT
 from wheeld.broker.tls import common_name
-from wheeld.cli.failure import catalogue_of, fail, warn
+from wheeld.cli.failure import catalogue_of, fail
 from wheeld.cli.login import SILENCE_S, Troubles, wrong_files
 from wheeld.cli.parser import names_wheel
-from wheeld.core.catalogue import Catalogue, Language, translatable
+from wheeld.core.catalogue import Catalogue, Language, Part, Text, either, translatable
 from wheeld.core.instants import from_text
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
@@ -39,7 +40,8 @@ def watch(options: argparse.Namespace) -> Exit:
     """
     if names_wheel(options.table):
         # This computer has the wheel. Its configuration names the table, and the broker if no option names one. If no
-        # option names a login, the certificate of the table system is used, if this computer has it.
+        # option names a login, a certificate of this computer is used: the table system's, or that of the collector,
+        # which may ask for earlier messages.
         from wheeld.config import instance  # noqa: PLC0415  other computers do not need these imports
         from wheeld.config.reading import load  # noqa: PLC0415
         from wheeld.setup.computer import Computer  # noqa: PLC0415
@@ -50,7 +52,8 @@ def watch(options: argparse.Namespace) -> Exit:
         options.table, options.test = f"{table.site}/{table.table}", options.test or table.test
         options.host, options.port = options.host or broker.host, options.port or broker.port
         options.ca_file = options.ca_file or broker.ca_file
-        house, user = BrokerPlaces(Computer(instance.ROOT)), f"table-system-{table.table}"
+        role = BY_NAME["table-system" if options.from_seq is None else "collector"]
+        house, user = BrokerPlaces(Computer(instance.ROOT)), role.user(table.table)
         if not (options.username or options.cert_file) and house.user_certificate(user).exists():
             options.cert_file, options.key_file = house.user_certificate(user), house.user_key(user)
     for path in (options.password_file, options.ca_file, options.cert_file, options.key_file, options.public_key):
@@ -77,6 +80,8 @@ async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
     is_secured = any((options.ca_file, options.cert_file, options.key_file))
     # Without a username among the options, the broker takes the name in the certificate.
     user: str | None = options.username or (options.cert_file and common_name(options.cert_file))
+    if options.from_seq is not None and (deaf := _may_not_ask(user, options)):
+        return fail(deaf, Exit.BAD_CONFIG, options)
     login = Login(
         port=options.port or (TLS_PORT if is_secured else PLAIN_PORT),
         username=user,
@@ -104,7 +109,7 @@ async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
             except FeedError as error:
                 silence.cancel()
                 refused = catalogue_of(options).say("refused ({fault})", fault=error.fault)
-                warn(catalogue_of(options).say("{first}: {second}", first=refused, second=error))
+                troubles.tell(catalogue_of(options).say("{first}: {second}", first=refused, second=error))
                 continue
             sys.stdout.write(f"{line(message, options.language, SystemClock().utc_us())}\n")
             sys.stdout.flush()
@@ -116,6 +121,24 @@ def _blind(user: str | None, table: str) -> str | None:
     """Return our name at the broker, if its role may read no message of the feed."""
     role = users_at(table.partition("/")[2], {}).get(user or "")
     return None if role is None or not {*SEQUENCED, EVERYTHING}.isdisjoint(role.reads) else user
+
+
+def _may_not_ask(user: str | None, options: argparse.Namespace) -> Text | None:
+    """Return who may ask for earlier messages, and how, if the role of our name at the broker may not."""
+    table = options.table.partition("/")[2]
+    users = users_at(table, {})
+    if user not in users or "resend" in users[user].commands:
+        return None
+    named: dict[str, Part] = {
+        "user": user,
+        "names": either(*(name for name, role in users.items() if "resend" in role.commands)),
+        "command": shlex.join(["wheeld", "watch", table, "--from-seq", str(options.from_seq)]),
+    }
+    return Text(
+        "{user} may not ask for earlier messages: log in as {names}, or leave --from-seq out; on the computer of the "
+        "wheel and its broker, root's `{command}` logs in as the collector",
+        named,
+    )
 
 
 def line(message: FeedMessage, language: Language, now_utc_us: int) -> str:

@@ -51,14 +51,13 @@ def given_by_systemd(name: str) -> Path:
     if not path.exists():
         # systemd leaves out a credential that it does not find. The directory of the credentials has the name of the
         # unit.
-        unit = path.parent.name.removesuffix(".service")
-        instance = unit.partition("@")[2]
-        named: dict[str, Part] = {
-            "why": not_stored(name, instance, Path("/etc/credstore") / f"wheeld.{instance}.{name}"),
-            "restart": shlex.join(["systemctl", "restart", unit]),
-        }
+        instance = path.parent.name.removesuffix(".service").partition("@")[2]
+        named = {"why": not_stored(name, instance, Path("/etc/credstore") / f"wheeld.{instance}.{name}")}
         raise PathError(
-            Text("{why}; then `{restart}`. If the file exists, the unit has no LoadCredential= for it", named)
+            Text(
+                "{why}. If the file exists, the unit has not been restarted since, or has no LoadCredential= for it",
+                named,
+            )
         )
     return path
 
@@ -76,7 +75,8 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
         public = f"/etc/wheeld/{instance}.pub"
         return Text(
             "names {credential}, but {file} does not exist: put the copy of the key back. If there is none, a new key "
-            "begins a new journal: `{move}`, then `{setup}`",
+            "begins a new journal: move the old one (`path` in [journal], with its -wal and -shm) away and keep it, "
+            "`{move}`, then `{setup}`",
             {**named, "move": f"mv {public} {public}.lost"},
         )
     return Text("names {credential}, but {file} does not exist: put it back, or let `{setup}` make it", named)

@@ -25,7 +25,7 @@ from wheeld.doctor.geometry import (
     widest_deg,
 )
 from wheeld.doctor.signals import KEPT_MAX, Signals
-from wheeld.sources.clock import HostTime
+from wheeld.sources.clock import OSCILLATOR_PPM_MAX, HostTime
 
 OFF_DEG = 2.0
 """How far a sensor may be from its configured angle. A beam this far off changes the measured speed of the ball by a
@@ -357,6 +357,9 @@ def of_clock(clock: HostTime | None) -> Iterator[Finding]:
     what = Text("sensing clock: error up to {error} µs, drift {drift} ppm", {"error": error_us, "drift": drift_ppm})
     if clock.error_ns / 1e3 <= ERROR_US:
         yield Finding("ok", "clock_error", what)
+    elif abs(clock.rate_ppb) > OSCILLATOR_PPM_MAX * 1_000:
+        do = Text("no oscillator differs so much: a simulator sets this pace; a real board has a fault")
+        yield Finding("look", "clock_error", what, do)
     else:
         do = Text("the computer is busy or the line is slow: reduce the load")
         yield Finding("look", "clock_error", what, do)

@@ -108,7 +108,7 @@ def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
         why = (
             "it is marked as a test and must never be paid: a bench table publishes under this name. The owner of "
             "the bench table has to give it a name of its own ([table] site, id). To read it all the same, ask for "
-            "tests (`--test`, or test=True in Python)"
+            "tests (test=True in Python)"
         )
     raise FeedError("test", seq, why)
 
