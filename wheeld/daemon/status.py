@@ -76,22 +76,20 @@ class DaemonStatus:
         if (outage := self._outage()) is not None:
             since = self._local(outage.since_ns)
             parts.append(f"the broker {outage.address} has not been reached since {since}: {outage.why}")
-            if "cert_file" in outage.why:
-                parts.append(f"{check} says more of the certificate")
             if self._owed:
                 parts.append(f"messages owed: {self._owed}")
         if why := self._not_renewed():
             parts.append(f"the changed files for TLS are not used, and the connection keeps the earlier ones: {why}")
-            parts.append(f"correct them; {check} checks them")
         for (kind, topic), refusal in self._refusals.items():
             since = self._local(refusal.since_ns)
             parts.append(f"the broker has refused {kind} of {topic} since {since}: {refusal.why}")
+        if outage is not None or why or self._refusals:
+            parts.append(f"{check} checks the address, the certificate and its key")
         if self._refusals:
             setup = setup_again(str(self._wheel.config))
             parts.append(
-                f"{check} says whether the certificate is this wheel's; if it is, correct the broker's access list "
-                f"(`wheeld acl {self._wheel.name}` prints this table's part; `{setup}` writes that of a broker "
-                "on this computer)"
+                "if the certificate is this wheel's, correct the broker's access list (`wheeld acl "
+                f"{self._wheel.name}` prints this table's part; `{setup}` writes that of a broker on this computer)"
             )
         return "; ".join(parts)
 
