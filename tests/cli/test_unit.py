@@ -30,7 +30,7 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
     def program(name: str, text: str) -> None:
         (tmp_path / "said").write_text(text)
         (tmp_path / "pages").write_text(shown("inactive", "dead", boots=""))
-        said = f'case "$*" in *wheeld-page@*) cat {tmp_path}/pages ;; *) cat {tmp_path}/said ;; esac'
+        said = f'case "$*" in *wheeld-page@*|*wheeld-sim@*) cat {tmp_path}/pages ;; *) cat {tmp_path}/said ;; esac'
         (tmp_path / name).write_text(f'#!/bin/sh\n{said}\necho "$@" >> {tmp_path}/called\n')
         (tmp_path / name).chmod(0o755)
 
@@ -123,22 +123,27 @@ def test_how_a_wheel_stands(name: str, answers: Answers, tmp_path: Path, capsys:
     assert "`wheeld logs campione-03` prints more" in lines
     assert "old" not in " ".join(lines)
     asked = [line.split()[-1] for line in (tmp_path / "called").read_text().splitlines()]
-    assert asked == ["wheeld@campione-03", "wheeld-page@campione-03"]
+    assert asked == ["wheeld@campione-03", "wheeld-page@campione-03", "wheeld-sim@campione-03"]
     assert "page" not in " ".join(lines)
     assert ("ended by itself" in " ".join(lines)) == (name == "runs for a second at each try")
 
 
-def test_pages_that_do_not_run(answers: Answers, tmp_path: Path, capsys: Captured) -> None:
+def test_pages_and_a_simulated_board_that_do_not_run(answers: Answers, tmp_path: Path, capsys: Captured) -> None:
     answers("systemctl", STANDS["runs"][0])
     (tmp_path / "pages").write_text(shown("failed", "failed", result="exit-code", code=74))
     assert main(["status", "campione-03", "--language", "en"]) == Exit.LOOK
     again = [f"systemctl {each} wheeld-page@campione-03" for each in ("reset-failed", "start")]
-    assert capsys.readouterr().out.splitlines()[-4:] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-8:-4] == [
         f"the page of campione-03 has not run since {SINCE}",
         f"it ended with exit code 74: {Exit.IO_FAILED.text}",
         f"after you have corrected the cause: `{again[0]}`, then `{again[1]}`",
         "`journalctl --unit=wheeld-page@campione-03 --lines=20` prints more",
     ]
+    sim = [
+        line.replace("wheeld-page@", "wheeld-sim@").replace("the page of", "the simulated board of") for line in lines
+    ]
+    assert lines[-4:] == sim[-8:-4]
 
 
 def test_a_computer_that_systemd_did_not_start(answers: Answers, tmp_path: Path, capsys: Captured) -> None:

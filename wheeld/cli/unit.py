@@ -27,26 +27,27 @@ TOLD = frozenset({"event", "level", "at", "why"})
 
 
 def status(options: argparse.Namespace) -> Exit:
-    """Print the state of the wheel's unit and of its pages' unit, and what to do if one of them does not run. In that
-    case the exit code is the one that `systemctl status` returns. Raises OSError.
+    """Print the state of the units of the wheel, of its pages and of its simulated board, and what to do if one of them
+    does not run. In that case the exit code is the one that `systemctl status` returns. Raises OSError.
 
-    Nothing is printed about pages that do not run and do not start with the computer.
+    Nothing is printed about pages, or a simulated board, that do not run and do not start with the computer.
     """
     name = wheel_of(options.wheel).config.stem
-    pages = f"wheeld-page@{name}"
-    units: dict[str, tuple[Part, str]] = {
-        f"wheeld@{name}": (name, f"wheeld logs {name}"),
-        pages: (Text("the page of {wheel}", {"wheel": name}), f"journalctl --unit={pages} --lines=20"),
+    units: dict[str, Part] = {
+        f"wheeld@{name}": name,
+        f"wheeld-page@{name}": Text("the page of {wheel}", {"wheel": name}),
+        f"wheeld-sim@{name}": Text("the simulated board of {wheel}", {"wheel": name}),
     }
     catalogue, code = catalogue_of(options), Exit.OK
-    for unit, (what, logs) in units.items():
+    for unit, what in units.items():
+        logs = f"wheeld logs {name}" if what == name else f"journalctl --unit={unit} --lines=20"
         asked = ["systemctl", "show", f"--property={PROPERTIES}", unit]
         # Only the name of the unit varies in this command.
         shown = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
         if shown.returncode:  # systemctl has printed what went wrong
             return Exit.NOT_INSTALLED
         told = dict(line.partition("=")[::2] for line in shown.stdout.splitlines())
-        if unit == pages and told["ActiveState"] == "inactive" and told["UnitFileState"] != "enabled":
+        if what != name and told["ActiveState"] == "inactive" and told["UnitFileState"] != "enabled":
             continue
         if told["ActiveState"] in ("failed", "inactive") or _is_again(told):
             code = Exit.LOOK
