@@ -20,7 +20,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 PACKAGES = ("wheeld", "firmware_protocol", "hw_sim", "tests")
@@ -71,25 +71,29 @@ class Tree:
     @cached_property
     def classes(self) -> dict[str, tuple[set[str], set[str]]]:
         """Classes and type aliases by name, each with its own members and its bases. Tests' own are not ours."""
-        found: dict[str, tuple[set[str], set[str]]] = {}
-        for node in self._nodes:
-            if isinstance(node, ast.ClassDef):
-                members, bases = found.setdefault(node.name, (set(), set()))
-                members |= _members(node)
-                bases |= {base.id for base in node.bases if isinstance(base, ast.Name)}
-            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                found.setdefault(node.target.id, (set(), set()))
-        return found
+        return self._defined[0]
 
     @cached_property
     def functions(self) -> set[str]:
         """Functions and methods by name."""
-        return {node.name for node in self._nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+        return self._defined[1]
 
     @cached_property
-    def _nodes(self) -> list[ast.AST]:
+    def _defined(self) -> tuple[dict[str, tuple[set[str], set[str]]], set[str]]:
+        classes: dict[str, tuple[set[str], set[str]]] = {}
+        functions = set()
         ours = [path for path in self.sources if not path.is_relative_to(self.root / "tests")]
-        return [node for path in ours for node in ast.walk(ast.parse(path.read_text()))]
+        for node in (node for path in ours for node in _statements(ast.parse(path.read_text()))):
+            match node:
+                case ast.ClassDef(name=name, bases=of):
+                    members, bases = classes.setdefault(name, (set(), set()))
+                    members |= _members(node)
+                    bases |= {base.id for base in of if isinstance(base, ast.Name)}
+                case ast.AnnAssign(target=ast.Name(id=name)):
+                    classes.setdefault(name, (set(), set()))
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    functions.add(name)
+        return classes, functions
 
     @cached_property
     def rules(self) -> dict[str, str]:
@@ -148,7 +152,10 @@ class Tree:
 
     def vague_mentions(self, source: Path) -> list[str]:
         """Pages whose first mention in comments and docstrings is not their path."""
-        text = "\n".join(remarks(source.read_text()))
+        whole = source.read_text()
+        if not any(mention.search(whole) for mention in MENTIONS.values()):
+            return []  # no token need be read, which takes most of the time
+        text = "\n".join(remarks(whole))
         firsts = {page: mention.search(text) for page, mention in MENTIONS.items()}
         return [page for page, first in firsts.items() if first and not _named_by(page, first, text)]
 
@@ -200,6 +207,7 @@ def _is_path(word: str) -> bool:
     return word.startswith(tuple(f"{top}/" for top in TOP)) or _BARE_FILE.fullmatch(word) is not None
 
 
+@cache
 def _resolves(dotted: str) -> bool:
     """Whether a dotted name is a module, or what a module holds."""
     parts = dotted.split(".")
@@ -214,6 +222,14 @@ def _resolves(dotted: str) -> bool:
             found = getattr(found, part)
         return True
     return False
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Every statement below the node, without the expressions, which are most of a tree."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield child
+            yield from _statements(child)
 
 
 def _members(node: ast.ClassDef) -> set[str]:
