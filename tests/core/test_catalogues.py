@@ -55,8 +55,8 @@ def test_every_language_but_english_has_a_catalogue() -> None:
 
 
 @of_each
-def test_every_text_is_translated_and_every_translation_is_used(program: Path, language: str) -> None:
-    assert set(texts(read(language, program))) == set(texts(template(program))), ADVICE
+def test_every_text_is_translated(program: Path, language: str) -> None:
+    """That the file has each text and no other, the next test finds: the tool adds and removes them."""
     assert without_translation(read(language, program)) == [], ADVICE
 
 
