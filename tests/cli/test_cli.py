@@ -768,14 +768,16 @@ def plant(journal: Path) -> None:
      ["export", "--coup", "1"], ["export", "--coup", "77"], ["show", "--coup", "77"]],
     ids=" ".join,
 )  # fmt: skip
-def test_a_forged_journal_steers_no_terminal_and_is_told(journal: Path, command: list[str]) -> None:
+def test_a_forged_journal_steers_no_terminal_and_is_told(
+    journal: Path, command: list[str], capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
     plant(journal)
-    done = wheeld("journal", command[0], journal, *command[1:])
-    assert not steers(done.stdout), done.stdout
-    assert not steers(done.stderr), done.stderr
-    assert done.returncode == Exit.BAD_DATA
-    assert re.search(b"NOT as|is damaged", done.stdout + done.stderr)
-    assert b"\nall as" not in done.stdout or command[0] == "export", "a log has lines of its own"
+    assert main(["journal", command[0], str(journal), *command[1:]]) == Exit.BAD_DATA
+    printed, told = capsysbinary.readouterr()
+    assert not steers(printed), printed
+    assert not steers(told), told
+    assert re.search(b"NOT as|is damaged", printed + told)
+    assert b"\nall as" not in printed or command[0] == "export", "a log has lines of its own"
 
 
 def test_an_export_of_a_journal_that_is_not_whole_is_written_and_told(
