@@ -21,6 +21,8 @@ DIRECTORIES = ("etc/mosquitto/conf.d", "etc/mosquitto/certs", "etc/systemd/syste
 SIMULATED = ("bench-01", "--simulated", "--house-broker")
 REAL = ("--site", "campione", "--house", "campione", "--game", "roulette", "--board", "/dev/wheeld/0042", "--ticks",
         "148", "--beams", "4", "--readers", "30,150,270")  # fmt: skip
+PARSER = parser()
+"""It takes longer to make than a plan."""
 
 
 class BareComputer(Computer):
@@ -75,7 +77,7 @@ class BareComputer(Computer):
 
 def answers_of(*words: str) -> Answers:
     """The answers of a command line; what it leaves out has its default."""
-    answers = given(parser().parse_args(["setup", *words]))
+    answers = given(PARSER.parse_args(["setup", *words]))
     take_defaults(answers, HERE)
     return answers
 
