@@ -24,10 +24,12 @@ LONGER := $(foreach each,test_coup.py test_pick_up.py test_table_evidence.py tes
     test_doctor.py test_self_test.py test_supply.py test_card.py test_buttons.py test_board_pin.py \
     test_secrets_in_a_run.py feed/test_watch.py feed/test_real.py cli/test_language.py \
     sources/test_head.py test_law_page.py cli/test_report.py cli/test_clone.py test_makefile.py journal/test_auditor.py \
-    security/test_tls.py,$(call found,$(each))) $(filter-out $(STATISTICS),$(wildcard tests/report/test_*.py))
-# These also take a long time. Only they run some lines of the core, so the gates need to know which lines they run. To
-# measure this makes a test 1.5 times as long, so it is not measured for the other long tests.
-GATED  := $(foreach each,test_forecast.py test_ball.py cammegh/test_status.py core/test_published.py,$(call found,$(each)))
+    security/test_tls.py packaging/test_package.py hw_sim_campaign/test_report.py,$(call found,$(each))) \
+    $(filter-out $(STATISTICS),$(wildcard tests/report/test_*.py))
+# These also take a long time. Only they run some lines of the core or of a source, so the gates need to know which lines
+# they run. To measure this makes a test 1.5 times as long, so it is not measured for the other long tests.
+GATED  := $(foreach each,test_forecast.py test_ball.py cammegh/test_status.py core/test_published.py \
+    test_american_wheel.py test_line_troubles.py doctor/test_bench.py,$(call found,$(each)))
 # Tests of the daemon in real time, which mostly wait: `make live`. Two run at a time, but not beside tests that take a
 # whole core: if the machine stops for a moment, the daemon sees a silent line. For this reason failed tests run once
 # more, alone. On a machine that others used too, one run in three met such a stop.
