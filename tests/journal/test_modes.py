@@ -55,17 +55,24 @@ WHEELD = 65_534
 """The number of a user who is not root."""
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    top = tmp_path_factory.mktemp("written")
+    (top / "var").mkdir()
+    private, _ = write_keys(top)
+    write_journal(top / "var" / "j", private)
+    return top
+
+
 @pytest.fixture
-def journal() -> Iterator[Path]:
+def journal(written: Path) -> Iterator[Path]:
     """In a directory of the service's user; its key and a victim's file are root's."""
     if os.geteuid() != 0:
         pytest.skip("only root can be led where its user cannot go")
     top = Path(tempfile.mkdtemp())  # not pytest's, where nobody else comes in
+    shutil.copytree(written, top, dirs_exist_ok=True)
     top.chmod(0o755)
-    (top / "var").mkdir()
-    private, _ = write_keys(top)
     path = top / "var" / "j"
-    write_journal(path, private)
     for each in (path.parent, *path.parent.iterdir()):
         os.chown(each, WHEELD, WHEELD)
     (top / "victim").write_text("not his")
