@@ -135,6 +135,11 @@ class ChatterFilter:
         return self._dropped + self.door.dropped
 
     @property
+    def is_dropping(self) -> bool:
+        """Whether a sensor chatters, or the switch of the door. If not, none can have calmed."""
+        return bool(self._guard.chattering or self.door.troubles)
+
+    @property
     def sensors(self) -> dict[str, bool]:
         """Whether each sensor of the wheel works. Sensors that never reported their state and do not chatter are not in
         the result."""

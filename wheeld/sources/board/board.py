@@ -454,18 +454,21 @@ class Board:
 
     def _dated(self, event: Seen, offset_us: int, now_us: int, host_ns: int) -> Iterator[Observation]:
         """Yield what the event shows, unless its sensor chatters. `now_us`: the present sensing time, estimated."""
-        self._firmware.take(event, self._chatter.sensors)
+        is_edge = isinstance(event, host.Observed) and isinstance(event.event, messages.RotorEdge)
+        if not is_edge:  # no heartbeat has a level that edges of the encoder explain
+            self._firmware.take(event, self._chatter.sensors)
         t_us = event.board_us + offset_us
         if not self._newest_us <= t_us <= max(now_us, self._newest_us) + AHEAD_US_MAX:
             self._counts["misdated"] += 1
             times = {"t_us": t_us, "newest_us": self._newest_us}
             yield from self._fault(Trouble.MISDATED, host_ns, **times)
             return
-        yield from self._chatter.calmed(t_us)
+        if self._chatter.is_dropping:
+            yield from self._chatter.calmed(t_us)
         if isinstance(event, host.Observed):
             seen = self._observation(event, t_us)
             # Many edges of the encoder are not chatter.
-            yield from [seen] if isinstance(event.event, messages.RotorEdge) else self._chatter.take(seen)
+            yield from [seen] if is_edge else self._chatter.take(seen)
             return
         for level in () if event.levels is None else self._levels(event.levels, t_us):
             yield from self._chatter.take(level)
