@@ -462,3 +462,14 @@ def jittering(ticks: int, rpm: float, sigma_us: float, turns: int = 12) -> list[
 def test_a_slip_back_beyond_the_sector_before_is_found_out() -> None:
     for ticks, sectors in ((37, -2), (148, -4), (592, -12)):
         assert slipping(ticks, 20, sectors) == 1
+
+
+def test_ticks_of_one_time_still_show_the_angle() -> None:
+    """A source that dates a frame, and not its edges, may give half of the latest ticks one time."""
+    ticks, late = 592, 10
+    times_us = [1_000_000 + 5_000 * count for count in range(40)]
+    times_us[-late:] = [times_us[-1]] * late
+    rotor = RotorFromEncoder(ticks, SINGLE_ZERO)
+    for count, t_us in enumerate(times_us):
+        rotor.tick(Rotor(t_us, count, "cw"))
+    assert apart_deg(angle_deg(rotor, times_us[-1]), 39 * 360 / ticks) < 1e-6

@@ -218,7 +218,7 @@ class RotorFromEncoder:
             ((t_us - last_us) / 1e6, deg - last_deg) for t_us, deg in (points[0], points[len(points) // 2])
         )
         x = (at_us - last_us) / 1e6
-        if len(points) == 2:
+        if x1 in (x0, 0):  # of two ticks, or if a source gave several ticks one time
             return last_deg + y0 / x0 * x, y0 / x0
         late, bend = y1 / x1, (y1 / x1 - (y1 - y0) / (x1 - x0)) / -x0
         return last_deg + (late + bend * (x - x1)) * x, late + bend * (2 * x - x1)
