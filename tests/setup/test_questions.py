@@ -22,7 +22,8 @@ from wheeld.config.reading import parse
 from wheeld.core.catalogue import Catalogue
 from wheeld.exits import Exit
 from wheeld.setup.answers import Answers, text_of
-from wheeld.setup.questions import TRIES, ask_all, evenly, value_of
+from wheeld.setup.computer import SetupError
+from wheeld.setup.questions import TRIES, Here, ask_all, evenly, value_of
 
 PINS = """\
 rotor_direction = "cw"
@@ -95,9 +96,46 @@ def test_a_wrong_answer_is_refused_at_once_in_the_words_of_the_configuration() -
     assert (answers.get("table.site"), answers.get("wheel.rotor_ticks")) == ("campione", 148)
 
 
-def test_who_never_answers_is_not_asked_for_ever() -> None:
-    with pytest.raises(EOFError):
-        asked(Answers(), *[""] * TRIES)
+def test_who_never_answers_is_not_asked_for_ever_and_is_shown_an_answer() -> None:
+    said: list[str] = []
+    with pytest.raises(SetupError, match="none of 5 answers to this question can be used: nothing was done"):
+        ask_all(Answers(), HERE, answering([""] * TRIES), said.append, Catalogue("en"))
+    assert said == ["  this question has no default; an answer is, for example, campione-03"] * TRIES
+
+
+def test_a_house_without_a_regulation_is_refused_at_its_own_question() -> None:
+    answers = answers_of(*SIMULATED)
+    answers.put("table.house", None)
+    assert asked(answers, "monaco", "venezia") == ['  is "monaco"; expected "campione" or "venezia" or "south-dakota"']
+    answers.put("table.house", "monaco")
+    answers.put("table.game", None)
+    with pytest.raises(ConfigError, match=r'table\.house: is "monaco"; expected "campione" or "venezia"'):
+        asked(answers)
+
+
+@pytest.mark.parametrize("sensors", ["board", "pins", "head"])
+def test_the_example_of_every_question_without_a_default_is_good(sensors: str) -> None:
+    answers = Answers()
+    said: list[str] = []
+    for key, value in (("setup.sensors", sensors), ("setup.broker", "existing")):
+        answers.put(key, value)
+
+    def ask(prompt: str) -> str:
+        return said.pop().partition("for example, ")[2] if said else ""
+
+    ask_all(answers, Here(("wheel-pc",), ()), ask, said.append, Catalogue("en"))
+    assert answers.get("table.id") == "campione-03"
+
+
+def test_who_has_no_port_is_told_so_at_its_question() -> None:
+    answers = answers_of("campione-03", *REAL, "--house-broker")
+    answers.put("sensors.port", None)
+    said: list[str] = []
+    ask_all(answers, Here(("wheel-pc",), ()), answering(["", "/dev/ttyACM0"]), said.append, Catalogue("en"))
+    assert said == [
+        "  no serial port: is the board plugged in?",
+        "  this question has no default; an answer is, for example, /dev/wheeld/0042",
+    ]
 
 
 def test_a_fair_wheel_turns_one_way_and_an_existing_broker_asks_for_its_files() -> None:
@@ -244,6 +282,14 @@ def test_where_nobody_can_answer_nothing_is_done_and_the_exit_code_says_so(
     before = computer.tree()
     assert run(computer, *SIMULATED, "--broker-name", "wheel.example") == Exit.USAGE
     assert "nothing was done, because nobody can answer here: give --yes" in capsys.readouterr().out
+    assert run(computer) == Exit.USAGE
+    assert capsys.readouterr().err == (
+        "wheeld: nobody can answer here, for the input is not a terminal: nothing was done; `wheeld setup --yes` says "
+        "what to give\n"
+    )
+    with pytest.raises(ConfigError) as wrong:
+        run(computer, "--yes")
+    assert "has no key" not in str(wrong.value), "nothing was read yet"
     assert computer.tree() == before
 
 

@@ -78,7 +78,7 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
     answers = given(options)
     here = Here(hosts_known(computer) or (socket.gethostname(),), serial_lines())
     if ask is None:
-        take_defaults(answers, here)
+        take_defaults(answers, here, unasked=options.yes or options.dry_run)
     else:
         ask_all(answers, here, ask, print, catalogue)
     plan = plan_of(answers, computer, datetime.datetime.now(datetime.UTC))

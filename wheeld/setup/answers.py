@@ -16,7 +16,7 @@ from wheeld.config.problems import ConfigError, Problem, located
 from wheeld.config.reading import expected, not_expected, notes, parse, text_in, tree_of
 from wheeld.config.sections import SECTIONS
 from wheeld.core.catalogue import Text, translatable
-from wheeld.core.setting import NAME, NAME_PATTERN
+from wheeld.core.setting import HOUSES, NAME, NAME_PATTERN
 
 NOWHERE = Path("/nonexistent")
 """The directory of credentials that do not exist yet."""
@@ -32,6 +32,7 @@ class SetupSection(msgspec.Struct, frozen=True, kw_only=True):
             pattern=rf"^{NAME_PATTERN}\Z",
             title=translatable("the wheel's name on this computer"),
             description=NAME.english,
+            examples=["campione-03"],
         ),
     ]
     sensors: Annotated[
@@ -119,9 +120,11 @@ class Answers:
     def problems_at(self, key: str) -> list[Problem]:
         """Return the problems of this answer that can be found with the answers given so far."""
         section, _, name = key.partition(".")
+        value = self.get(key)
+        if key == "table.house" and value not in HOUSES:  # the configuration needs the game to say it
+            return [Problem(key, not_expected(toml_of(value), _kind(key)))]
         if section != "setup":
             return [problem for problem in self.problems() if problem.key == key]
-        value = self.get(key)
         if value is None and name in OPTIONAL:
             return []
         try:
@@ -152,9 +155,18 @@ def problems_in(configuration: dict[str, dict[str, Any]]) -> list[Problem]:
 
 def meaning(key: str) -> tuple[str, Text]:
     """Return in words what an answer means and which values are accepted."""
-    section, _, name = key.partition(".")
-    kind = KINDS[name] if section == "setup" else SECTIONS[section][name].kind
+    kind = _kind(key)
     return next((note.title for note in notes(kind) if note.title), ""), expected(kind)
+
+
+def example_of(key: str) -> str:
+    """Return a good answer, as a person types it."""
+    return toml_of(next(note.examples[0] for note in notes(_kind(key)) if note.examples)).strip('"')
+
+
+def _kind(key: str) -> Any:
+    section, _, name = key.partition(".")
+    return KINDS[name] if section == "setup" else SECTIONS[section][name].kind
 
 
 def text_of(configuration: dict[str, dict[str, Any]], comments: dict[str, str] | None = None) -> str:

@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from wheeld.config.problems import Problem
 from wheeld.core.catalogue import Catalogue, Part, Text, either
 from wheeld.core.heads import HEADS
-from wheeld.setup.answers import Answers, meaning
+from wheeld.setup.answers import Answers, example_of, meaning
+from wheeld.setup.computer import SetupError
 
 Shape: TypeAlias = Literal["text", "number", "numbers", "angles", "names"]
 ANGLES_MAX = 32
@@ -120,8 +121,9 @@ def _number(word: str) -> float | None:
         return None
 
 
-def take_defaults(answers: Answers, here: Here) -> None:
-    """Fill in defaults for missing answers. Raises ConfigError with all problems if a required answer has none."""
+def take_defaults(answers: Answers, here: Here, *, unasked: bool = True) -> None:
+    """Fill in defaults for missing answers. Raises ConfigError with all problems if a required answer has none. If the
+    person did not want it `unasked` (--yes), and all given answers are good, raises SetupError."""
     missing: list[Problem] = []
     for question in questions(answers, here):
         if answers.get(question.key) is None and question.default is not None:
@@ -134,22 +136,39 @@ def take_defaults(answers: Answers, here: Here) -> None:
     if missing:
         # The problems of the answers that were given are reported together with the missing answers.
         keys = {problem.key for problem in missing}
-        rest = [each for each in (*answers.setup_problems(), *answers.problems()) if each.key not in keys]
-        answers.refuse([*missing, *(each for each in rest if not each.what.english.startswith("is missing"))])
+        given = answers.problems() if answers.configuration else ()
+        rest = [each for each in (*answers.setup_problems(), *given) if each.key not in keys]
+        wrong = [each for each in rest if not each.what.english.startswith("is missing")]
+        if not unasked and not wrong:
+            what = Text(
+                "nobody can answer here, for the input is not a terminal: nothing was done; {command} says what to "
+                "give",
+                {"command": "`wheeld setup --yes`"},
+            )
+            raise SetupError(what)
+        answers.refuse([*missing, *wrong])
 
 
 def ask_all(
     answers: Answers, here: Here, ask: Callable[[str], str], say: Callable[[str], None], catalogue: Catalogue
 ) -> None:
-    """Ask for each missing answer until it is good. Raises EOFError if the input ends, or after `TRIES` wrong
-    answers."""
+    """Ask for each missing answer until it is good. Raises EOFError if the input ends, and SetupError after `TRIES`
+    wrong answers. Raises ConfigError if something must be asked after a wrong answer of an option or a file: perhaps no
+    answer would be right."""
+    wrong: list[Problem] = []
     for question in questions(answers, here):
         if answers.get(question.key) is not None:
+            wrong += answers.problems_at(question.key)
             continue
+        if wrong:
+            answers.refuse(wrong)
         for offer in question.offers:
             say(f"  {catalogue.say('found here: {offer}', offer=offer)}")
+        if question.key == "sensors.port" and not question.offers:
+            say(f"  {catalogue.say('no serial port: is the board plugged in?')}")
         if not any(_is_answered(question, answers, ask, say, catalogue) for _ in range(TRIES)):
-            raise EOFError
+            what = Text("none of {count} answers to this question can be used: nothing was done", {"count": str(TRIES)})
+            raise SetupError(what)
 
 
 def _is_answered(
@@ -168,6 +187,12 @@ def _is_answered(
     text = ask(catalogue.say("{first}: {second}", first=asked, second="")).strip()
     answer = value_of(text, question.shape) if text else question.default
     if answer is None:
+        if not question.optional:
+            said = Text(
+                "this question has no default; an answer is, for example, {example}",
+                {"example": example_of(question.key)},
+            )
+            say(f"  {catalogue.say_text(said)}")
         return question.optional
     answers.put(question.key, answer)
     problems = answers.problems_at(question.key)

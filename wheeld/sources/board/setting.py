@@ -21,7 +21,14 @@ class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
     """The line, the required identity of the board, and the limits of faults."""
 
     port: Annotated[
-        _Text, Meta(title=translatable("the serial port of the sensor board"), examples=["/dev/wheeld/0042"])
+        str,
+        Meta(
+            min_length=1,
+            max_length=255,
+            title=translatable("the serial port of the sensor board"),
+            description=translatable("the path of a serial port"),
+            examples=["/dev/wheeld/0042"],
+        ),
     ]
     baud: Annotated[
         int,
