@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import structlog.testing
 
 from tests.broker.feed import Feed
 from tests.journal.journals import NOW, OWNER, open_reader, open_writer, write_keys
+from tests.mount_namespace import mounted
 from tests.security.forger.house import FINDERS, House, build
 from wheeld.cli.main import main
 from wheeld.core.messages.chain import GENESIS, close_with_hash
@@ -52,6 +55,22 @@ def test_a_backup_is_made_beside_the_daemon_and_verified(tmp_path: Path, capsys:
         assert (reader.last_seq(), verify(reader).faults) == (2, [])
     assert main(["journal", "backup", str(path), str(copy)]) == Exit.BAD_DATA
     assert "exists already" in capsys.readouterr().err
+
+
+def test_a_journal_that_was_closed_is_read_and_backed_up_on_a_read_only_disk(tmp_path: Path) -> None:
+    """Linux makes a failing disk read-only, and a backup is the first that is made then."""
+    disk, copy = tmp_path / "disk", tmp_path / "copy"
+    disk.mkdir()
+    path = disk / "wheel.journal"
+    with closing(open_writer(path)) as journal:
+        journal.append(Feed().step("result", "table"), NOW)
+    wheeld = [sys.executable, "-m", "wheeld", "journal"]
+    with mounted(f"mount --bind '{disk}' '{disk}' && mount -o remount,ro,bind '{disk}'") as prefix:
+        if prefix is None:
+            pytest.skip("no mount namespaces here")
+        for words in (["verify", path], ["backup", path, copy], ["show", path]):
+            subprocess.run([*prefix, *wheeld, *map(str, words)], check=True, stdout=subprocess.DEVNULL)
+    assert main(["journal", "verify", str(copy)]) == Exit.OK
 
 
 def test_a_copy_that_is_not_whole_is_no_backup(house: House, tmp_path: Path, capsys: Captured) -> None:

@@ -56,6 +56,15 @@ class Bound(Protocol):
         ...
 
 
+def how_to_read(path: Path) -> str:
+    """Return the parameters with which SQLite can read a journal. It makes a -shm beside a journal without a -wal, and
+    on a read-only file system it can do that only if it is told that nothing changes the file."""
+    with suppress(OSError):
+        if os.statvfs(path).f_flag & os.ST_RDONLY and not path.with_name(f"{path.name}-wal").exists():
+            return "mode=ro&immutable=1"
+    return "mode=ro"
+
+
 class Database:
     """One open journal file. With `read_only`, a daemon may write the file meanwhile. Otherwise this process locks the
     file.
@@ -75,8 +84,8 @@ class Database:
             if not read_only:
                 self._close_to_others(path)
             with self._guard():
-                mode = "ro" if read_only else "rwc"
-                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None)
+                how = how_to_read(path) if read_only else "mode=rwc"
+                self._db = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None)
             try:
                 with self._guard():
                     self._prepare(read_only=read_only)
