@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -277,6 +278,11 @@ def test_other_files_are_refused(path: Path) -> None:
         open_writer(path)
     assert (other.value.fault, letters.value.fault) == ("foreign", "foreign")
     assert path.read_bytes() == b"my letters " * 1000
+    move_away, put_in_its_place = re.findall("`([^`]+)`", str(letters.value))
+    subprocess.run(["sh", "-c", move_away], check=True)
+    assert (path.parent / "damaged" / path.name).read_bytes() == b"my letters " * 1000
+    open_writer(path).close()
+    assert put_in_its_place == f"cp BACKUP {path} && chown wheeld: {path}"
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:

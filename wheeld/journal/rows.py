@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 from enum import IntEnum
 from pathlib import Path
@@ -199,9 +200,9 @@ _FAULTS: dict[int, tuple[Fault, str]] = {
     # SQLite reports a failed read in the same way as a damaged page.
     sqlite3.SQLITE_CORRUPT: (
         "corrupt",
-        "the file is damaged, or the disk fails to read it; check it, keep the file for examination, start a new one",
+        "the file is damaged, or the disk fails to read it, which `journalctl -k` says",
     ),
-    sqlite3.SQLITE_NOTADB: ("foreign", "this file is not a database, and so not a journal; name another one"),
+    sqlite3.SQLITE_NOTADB: ("foreign", "this file is not a database, and so not a journal"),
     sqlite3.SQLITE_CONSTRAINT: ("conflict", "something is stored twice; this is a fault in the program, report it"),
 }
 
@@ -215,7 +216,15 @@ def explain(error: sqlite3.Error, path: Path) -> JournalError:
     fault, why = _FAULTS.get(code, ("io", "it cannot be used"))
     if fault == "io" and is_full(path):
         fault, why = _FAULTS[sqlite3.SQLITE_FULL]
-    return JournalError(fault, path, f"{why} (SQLite: {error})")
+    why = f"{why} (SQLite: {error})"
+    if fault in ("corrupt", "foreign"):
+        file, kept = shlex.quote(str(path)), shlex.quote(str(path.with_name("damaged")))
+        why += (
+            f"; if a wheel writes it: stop the wheel, move the file away and keep it (`mkdir -p {kept} && mv "
+            f"--backup=numbered {file}* {kept}`), put the last backup in its place (`cp BACKUP {file} && chown wheeld: "
+            f"{file}`; without one, the wheel begins a new journal), start the wheel"
+        )
+    return JournalError(fault, path, why)
 
 
 def is_full(path: Path) -> bool:
