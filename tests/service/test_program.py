@@ -14,6 +14,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+from wheeld.cli.failure import file_trouble
 from wheeld.cli.main import main
 from wheeld.cli.version import verify
 from wheeld.exits import Exit
@@ -152,6 +153,13 @@ def test_copies_that_python_does_not_run_do_not_matter(tree: Path) -> None:
     copy.with_name("law.cpython-27.pyc").write_bytes(b"of another Python")
     copy.with_name("__init__.cpython-311.pyc").write_bytes(b"old" * 9)
     assert verify(tree, tree.parent / "release.pub") == Exit.OK
+
+
+def test_who_lacks_the_key_of_the_releases_is_told_whose_it_is(tree: Path) -> None:
+    missing = tree.parent / "none.pub"
+    with pytest.raises(FileNotFoundError) as caught:
+        verify(tree, missing)
+    assert "the public key of who releases wheeld: get it from there" in str(file_trouble(caught.value))
 
 
 def test_a_source_tree_says_that_it_is_none(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 from pathlib import Path
 
@@ -40,6 +41,12 @@ def verify(root: Path, release_key: Path) -> Exit:
         sys.stderr.write(f"wheeld: {why}\n")
         return Exit.NOT_INSTALLED
     data, manifest = found
+    if not release_key.exists():
+        why = (
+            "there is no such file. It is the public key of who releases wheeld: get it from there, another way than "
+            "the package, and put it here, or name it with --release-key (docs/release.md)"
+        )
+        raise FileNotFoundError(errno.ENOENT, why, str(release_key))
     key_id, check = public_key(release_key)
     signature = root / SIGNATURE
     if not signature.exists() or not check(signature.read_bytes(), data):
