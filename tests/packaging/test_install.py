@@ -197,6 +197,9 @@ def test_a_downgrade_is_refused_with_its_reason(machine: Machine, older: str) ->
     assert code != 0
     assert "an older program does not open a journal" in " ".join(said.replace("wheeld: ", "").split())
     assert "apt-get remove wheeld" in said
+    assert "apt-get --fix-broken install" in said
+    assert apt(machine, "--fix-broken", "install")[0] == 0
+    assert installed(machine) == f"ii {later}"
     apt(machine, "install", "-f", package(machine, later, "wheeld-sim"))
     assert installed(machine) == f"ii {later}"
     assert pid(machine, "running") == before

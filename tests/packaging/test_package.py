@@ -367,6 +367,9 @@ def test_an_older_package_is_not_installed_over_a_newer_one(
     done = subprocess.run(["sh", script, *words], capture_output=True, text=True, check=False)
     assert done.returncode == (1 if refused else 0)
     assert ("does not open a journal" in done.stderr) is refused
+    # apt has unpacked an older wheeld-sim of the same command, and then nothing else is installed or removed.
+    assert ("apt-get --fix-broken install" in done.stderr) is refused
+    assert "`apt --fix-broken install`" in (ROOT / "docs" / "install.md").read_text()
 
 
 # --- the end ----------------------------------------------------------------------------------------------------------
