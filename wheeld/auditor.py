@@ -1,4 +1,4 @@
-"""Verify a wheel's journal without the program that wrote it: python auditor.py JOURNAL PUBLIC_KEY [N:HEAD]
+"""Verify a wheel's journal without the program that wrote it: python3 auditor.py JOURNAL PUBLIC_KEY [N:HEAD]
 
 It uses the standard library, and `cryptography` to check signatures. Read this whole file: you need not trust any other
 file. It only reads the journal, also while a daemon uses it. If its medium cannot be written, copy the journal first.
@@ -34,7 +34,7 @@ try:
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 except ImportError as missing:
-    print("nothing was checked: install the Python package cryptography", file=sys.stderr)  # noqa: T201
+    print("nothing was checked: apt install python3-cryptography", file=sys.stderr)  # noqa: T201
     raise SystemExit(2) from missing
 
 KINDS = {

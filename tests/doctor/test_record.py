@@ -188,7 +188,7 @@ def test_a_daemon_that_starts_meanwhile_keeps_its_journal(
     monkeypatch.setattr(cli_doctor, "is_open", lambda _: False)
     journal = tmp_path / "journal.sqlite"
     with closing(open_writer(journal, owner=OWNER)):
-        assert doctor(wheel(tmp_path)) == Exit.IO_FAILED
+        assert doctor(wheel(tmp_path)) == Exit.NOT_OPENED
     said = capsys.readouterr()
     assert "wrong  beam 2 stands at 9" in said.out
     assert "another wheeld has it open, and each wheel has one daemon" in said.err

@@ -415,7 +415,10 @@ def test_without_its_package_it_says_what_to_install(whole: Path, journal: Path)
     command = [sys.executable, "-c", program, str(AUDITOR), str(journal), str(whole.with_name("wheel.pub"))]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
-    assert done.stderr == "nothing was checked: install the Python package cryptography\n"
+    assert done.stderr == "nothing was checked: apt install python3-cryptography\n"
+    page = (AUDITOR.parents[1] / "docs" / "journal.md").read_text()
+    assert "(`apt install python3-cryptography`)" in page
+    assert "\n    python3 auditor.py " in page, "Debian has no other name for Python"
 
 
 def test_it_stands_alone(whole: Path, journal: Path, tmp_path: Path) -> None:

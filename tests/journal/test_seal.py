@@ -227,7 +227,7 @@ def test_seal_and_verify_on_the_command_line(path: Path, capsys: Captured) -> No
 def test_a_journal_in_use_is_not_sealed_from_outside(path: Path, capsys: Captured) -> None:
     private, _ = write_keys(path.parent)
     with closing(filled(path, 1)):
-        assert main(["journal", "seal", str(path), "--key", str(private), "--why", "x"]) == Exit.IO_FAILED
+        assert main(["journal", "seal", str(path), "--key", str(private), "--why", "x"]) == Exit.NOT_OPENED
     assert "another wheeld has it open" in capsys.readouterr().err
 
 

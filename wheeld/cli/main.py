@@ -58,5 +58,6 @@ def _told(wrong: WheeldError | OSError, options: argparse.Namespace) -> Exit:
     if isinstance(wrong, KeyFileError):
         return fail(str(wrong), Exit.BAD_CONFIG, options)
     if isinstance(wrong, JournalError):
-        return fail(str(wrong), Exit.IO_FAILED if wrong.fault in ("io", "full", "locked") else Exit.BAD_DATA, options)
+        codes = {"io": Exit.IO_FAILED, "full": Exit.IO_FAILED, "locked": Exit.NOT_OPENED}
+        return fail(str(wrong), codes.get(wrong.fault, Exit.BAD_DATA), options)
     raise wrong
