@@ -17,6 +17,7 @@ from wheeld.broker.mqtt import Outage, Refusal, Refused
 from wheeld.broker.outbox import Outbox
 from wheeld.config import instance
 from wheeld.config.instance import WheelFiles
+from wheeld.core.catalogue import Text
 from wheeld.core.table import Table
 from wheeld.daemon.self_test import SelfTest
 from wheeld.daemon.sources import Source
@@ -31,7 +32,7 @@ CHECK = "; `wheeld check-config wheel-3` checks the address, the certificate and
 class Bench:
     """The status of a table whose other parts are all well."""
 
-    def __init__(self, table: Table, *unavailable: str) -> None:
+    def __init__(self, table: Table, *unavailable: str, refused: tuple[Text, Text] | None = None) -> None:
         self.clock = VirtualClock(START_UTC_US)
         self.outage: Outage | None = None
         self.refusals: dict[Refused, Refusal] = {}
@@ -40,7 +41,10 @@ class Bench:
         self.sent: list[str] = []
         self.status = DaemonStatus(
             table,
-            cast("Source", SimpleNamespace(sensing=SimpleNamespace(is_up=True), unavailable=unavailable)),
+            cast(
+                "Source",
+                SimpleNamespace(sensing=SimpleNamespace(is_up=True), unavailable=unavailable, refused=refused),
+            ),
             cast("TimeSync", SimpleNamespace(is_synchronised=True)),
             wheel=WheelFiles(instance.ROOT / instance.CONFIGURATIONS / "wheel-3.toml"),
             clock=self.clock,
@@ -102,6 +106,11 @@ def test_it_is_english_whatever_the_table_speaks() -> None:
 def test_a_line_that_cannot_be_opened_is_said_before_what_the_table_waits_for() -> None:
     gone = "/dev/ttyACM7: the port is not there"
     assert f"; {gone}; waiting for: " in Bench(Evening().table, gone).status.line
+
+
+def test_why_a_board_is_refused_is_said() -> None:
+    refused = Text("it is {found}", {"found": "SIM-0001"}), Text("connect that board")
+    assert "; it is SIM-0001: connect that board; waiting for: " in Bench(Evening().table, refused=refused).status.line
 
 
 async def test_a_broker_that_is_away_is_said_with_since_when_why_and_what_is_owed() -> None:

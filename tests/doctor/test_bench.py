@@ -113,6 +113,7 @@ class FakeBench:
         self.counters = self.told
         self.pulse_widths_us: dict[str, tuple[int, int]] = {}
         self.unavailable = ()
+        self.refused = None
 
     async def watch(self, _seconds: float, _every_second: Callable[[], None]) -> None:
         for each in self.seen:
@@ -287,6 +288,7 @@ def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(
 def test_of_a_silent_head_it_is_not_said_that_nothing_was_lost(*, is_heard: bool) -> None:
     source = SimpleNamespace(
         unavailable=(),
+        refused=None,
         sensors={"link": True, "head": is_heard},
         counters={"head": {"status": 0}},
         pulse_widths_us={},

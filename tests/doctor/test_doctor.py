@@ -60,10 +60,44 @@ async def test_a_board_that_is_not_there_is_said_to_be_wrong(tmp_path: Path) -> 
     path = write_config(tmp_path, 1883)
     code, out, _ = await doctor("-c", str(path), "--seconds", "2")
     assert code == Exit.BAD_DATA
-    (line,) = re.findall(r"wrong  the line to the sensors does not work, or reports nothing(.+)", out)
+    (line,) = re.findall(r"^ *(?:look|wrong)  (.+)", out, re.MULTILINE)
+    assert line.startswith("the line to the sensors does not work, or reports nothing")
     assert "a line cannot be opened: " in line
     assert f"the port is not there: is the device plugged in? If it is, correct `port` in [sensors] of {path}" in line
     assert "cable" not in line
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wrong"),
+    [
+        (
+            "[sensors]",
+            '[sensors]\nboard_serial = "0042"',
+            (
+                "the board's `board_serial` is SIM-0001, and the configuration asks for 0042; correct `board_serial` "
+                "in [sensors] of {path}, or connect that board"
+            ),
+        ),
+        (
+            "[0.0, 90.0, 180.0, 270.0]",
+            "[0.0, 120.0, 240.0]",
+            (
+                "the sensor board has other sensors than the configuration (beams 4, configured 3); correct the "
+                "numbers of beams, readers and ticks in the configuration, or on the sensor board"
+            ),
+        ),
+    ],
+)
+async def test_of_a_board_that_is_refused_only_that_is_said(
+    tmp_path: Path, before: str, after: str, wrong: str
+) -> None:
+    """It answers, so its cable is well, and nothing of its sensors is known."""
+    path = write_config(tmp_path, 1883)
+    path.write_text(path.read_text().replace(before, after))
+    async with turning(Wheel(11), tmp_path / "board"):
+        code, out, err = await doctor("-c", str(path), "--seconds", "2")
+    assert code == Exit.BAD_DATA, out + err
+    assert re.findall(r"^ *(?:ok|look|wrong)  .+", out, re.MULTILINE) == [f"wrong  {wrong.format(path=path)}"]
 
 
 async def test_a_board_that_another_program_has_is_said_to_be_so(tmp_path: Path) -> None:

@@ -270,6 +270,9 @@ def findings(
     """Yield everything that was found. The link comes first, because its faults explain the other findings."""
     wheel = config.table
     source = bench.source
+    if source.refused:
+        yield Finding("wrong", "board_refused", *source.refused)
+        return
     for name, works in sorted(source.sensors.items()):
         if not works:
             what = Text("{name} does not work, or reports nothing", {"name": sensor_text(name)})
@@ -277,6 +280,8 @@ def findings(
             if source.unavailable:
                 mend = Text("a line cannot be opened: {why}", {"why": "; ".join(source.unavailable)})
             yield Finding("wrong", "sensor_silent", what, mend)
+    if source.unavailable and not source.sensing.is_up:
+        return  # what else is wrong follows from that
     yield from of_clock(bench.clock)
     for part, line in LINES.items():
         heard = source.sensors.get(line, True)

@@ -15,10 +15,11 @@ from typing import Any, TypeAlias
 
 from firmware_protocol.host import Position
 from wheeld.config.sections import Config
+from wheeld.core.catalogue import Part, Text
 from wheeld.core.facts import Trouble
 from wheeld.core.setting import TableSetting
 from wheeld.ports import ByteLink, HostClock
-from wheeld.sources.board.board import Board
+from wheeld.sources.board.board import REFUSALS, Board
 from wheeld.sources.board.feed import BoardFeed
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.chatter import DoorSeen
@@ -85,6 +86,12 @@ class Source:
         return tuple(line.unavailable for line in lines if line is not None and line.unavailable)
 
     @property
+    def refused(self) -> tuple[Text, Text] | None:
+        """What the connected board has and what the configuration asks for, and what to do. None unless the board is
+        refused."""
+        return None if self._board is None else self._board.refused
+
+    @property
     def caught_up_s(self) -> float:
         """How long it takes after a standstill until all buttons that were pressed during it are read."""
         has_buttons_beside = self._pins is not None and self.sensing is not self._pins.source
@@ -148,10 +155,24 @@ class _BoardPart:
     """The sensor board and the serial line to it."""
 
     def __init__(self, config: Config, setting: BoardSetting, *, start_ns: int, resume_at: Position | None) -> None:
-        self._setting, self._key = setting, f"`port` in [sensors] of {config.file}"
+        self._setting, self._section = setting, f"[sensors] of {config.file}"
         token = secrets.randbits(32)
         self.board = Board(setting, config.table, hello_token=token, host_ns=start_ns, resume_at=resume_at)
         self.line: LinkSupervisor[SerialLink] | None = None
+
+    @property
+    def refused(self) -> tuple[Text, Text] | None:
+        found = dict(self.board.refused)
+        if not found or self.line is None or self.line.unavailable:
+            return None
+        if found["what"] in ("board_serial", "config_hash"):
+            named: dict[str, Part] = {**found, "section": self._section}
+            return (
+                Text("the board's `{what}` is {found}, and the configuration asks for {expected}", named),
+                Text("correct `{what}` in {section}, or connect that board", named),
+            )
+        trouble, told = REFUSALS[found.pop("what")], "; ".join(f"{key} {value}" for key, value in found.items())
+        return Text("{what} ({found})", {"what": Text(trouble.text), "found": told}), Text(trouble.mend)
 
     @property
     def counters(self) -> Counters:
@@ -160,7 +181,8 @@ class _BoardPart:
 
     def tasks(self, put_batch: HandOn, *, turning: HostClock, clock: HostClock) -> Tasks:
         feed = BoardFeed(self.board, turning, put_batch)
-        open_line = partial(open_serial, self._setting.port, self._setting.baud, self._key, ready=False)
+        key = f"`port` in {self._section}"
+        open_line = partial(open_serial, self._setting.port, self._setting.baud, key, ready=False)
         self.line = LinkSupervisor(open_line, feed.serve, clock=clock, jitter=random.random)
         return {"link": self.line.run(), "board": feed.tick()}
 

@@ -14,6 +14,7 @@ from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import BrokerRefusal, ClockHealth, Health
 from wheeld.config.instance import WheelFiles
 from wheeld.config.paths import setup_again
+from wheeld.core.catalogue import Catalogue
 from wheeld.core.facts import SENSED
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
@@ -70,6 +71,8 @@ class DaemonStatus:
         clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised (`timedatectl`)"
         parts = [f"{table.setting.table}: {table.state}, coup {table.coup}{test}{link}{clock}"]
         parts += self._source.unavailable
+        if refused := self._source.refused:
+            parts.append(": ".join(map(Catalogue("en").say_text, refused)))
         codes, words = table.awaited("en")
         if codes[0] not in SENSED:
             parts.append(f"waiting for: {words}")

@@ -102,6 +102,7 @@ Code: TypeAlias = Literal[
     "beam_silent",
     "beam_works",
     "beams_mirrored",
+    "board_refused",
     "button_not_pressed",
     "button_pressed",
     "clock_error",

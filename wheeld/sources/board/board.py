@@ -126,7 +126,9 @@ class Board:
         self._ticked_ns = host_ns
         self._clock_read_ns: int | None = None
         self._read_error_ns = 0
-        self._refused = ""
+        self.refused: dict[str, str] = {}
+        """What of the board is not as configured: a key of `REFUSALS` as `what`, and what was found. Empty unless it is
+        refused."""
         self._missed_edges: int | None = None
         self._told: dict[str, bool] = {}
         """The level of each sensor as last reported to the core since the last gap."""
@@ -268,7 +270,7 @@ class Board:
     @property
     def _is_useless(self) -> bool:
         """Whether nothing from this board is used, because it is refused or its clock ran backwards."""
-        return bool(self._refused) or self._line.is_so(Trouble.CLOCK_RAN_BACK)
+        return bool(self.refused) or self._line.is_so(Trouble.CLOCK_RAN_BACK)
 
     def _in_order(self, observations: Iterator[Observation]) -> list[Observation]:
         """Collect observations and keep the newest time: no later observation may be dated before it."""
@@ -313,7 +315,7 @@ class Board:
                 self._identified(event.identity)
             case host.Refused():
                 what = {"what": event.what, "expected": event.expected, "found": event.found}
-                self._refuse(REFUSALS[event.what], f"{event.what} {event.found}", **what)
+                self._refuse(REFUSALS[event.what], **what)
             case host.BoardReset():
                 self._counts["resets"] += 1
                 if self._was_identified:  # else the reset was before this process began: `Restarted` reports it
@@ -346,9 +348,9 @@ class Board:
             if ours not in (0, found := getattr(layout, what))
         }
         if differing:
-            self._refuse(Trouble.REFUSED_LAYOUT, "layout " + str(differing), what="layout", **differing)
+            self._refuse(Trouble.REFUSED_LAYOUT, what="layout", **differing)
             return
-        self._refused = ""
+        self.refused = {}
         self._line.over(*REFUSALS.values())
         self._session.request_self_test()
         if identity.ring_ms < messages.RING_MS_MIN:
@@ -367,15 +369,15 @@ class Board:
             door_switch=layout.door_switch,
         )
 
-    def _refuse(self, trouble: Trouble, why: str, **details: str) -> None:
+    def _refuse(self, trouble: Trouble, **details: str) -> None:
         """Refuse the board, and log this once for each new reason. The session continues to ask for the identity,
         because someone may connect the right board."""
         self._counts["refusals"] += 1
         self._line.over(*(each for each in REFUSALS.values() if each is not trouble))
         self._line.stands(trouble)
-        if why != self._refused:
+        if details != self.refused:
             self._log.error("board.refused", then="its events are not used; correct the board or [sensors]", **details)
-        self._refused = why
+        self.refused = details
 
     def _fault(self, trouble: Trouble, host_ns: int, **details: int) -> Iterator[Observation]:
         """Report a fault of the link that happened, unless the link is down already. Forget all levels, because they
