@@ -19,6 +19,7 @@ import zlib
 from contextlib import ExitStack, closing
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import msgspec
@@ -354,6 +355,13 @@ def test_check_config_says_which_file_is_closed_to_the_unit(
         assert main(["check-config", "c-3"]) == Exit.BAD_CONFIG
         said = capsys.readouterr().err
         assert f"wheeld: the unit's user, {user}, may not {may} {closed[0]}; as root: " in said
+        if may == "write":
+            with monkeypatch.context() as patched:
+                patched.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+                assert main(["check-config", "c-3"]) == Exit.BAD_CONFIG
+            read_only = capsys.readouterr().err
+            assert f"{closed[0]} is on a file system that is read-only: " in read_only
+            assert "chown" not in read_only
         (command,) = re.findall("`(.+)`", said)
         if may == "read":  # here the group of this user has another name
             command = command.replace(f"chgrp {user} ", "chgrp nogroup ")

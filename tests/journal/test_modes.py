@@ -128,6 +128,17 @@ def test_a_service_that_meets_roots_files_says_what_to_do(journal: Path, of_root
         os.seteuid(0)
 
 
+def test_a_service_that_may_not_write_a_directory_says_which(journal: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The backup's, for example: the file that cannot be made there does not exist."""
+    there = journal.parent.parent
+    os.seteuid(WHEELD)
+    try:
+        assert main(["journal", "backup", str(journal), str(there / "copy")]) != Exit.OK
+    finally:
+        os.seteuid(0)
+    assert f"its directory belongs to another user; as root: `chown wheeld: {there}`" in capsys.readouterr().err
+
+
 def test_a_read_only_disk_is_named_with_where_to_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def read_only(*_: object) -> int:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))

@@ -65,6 +65,12 @@ def _closed(file: Path, config: Config) -> Text | None:
         closed: dict[str, Part] = {"user": USER, "file": str(path), "command": command}
         return Text("the unit's user, {user}, may not read {file}; as root: `{command}`", closed)
     if unwritten:
+        if os.statvfs(unwritten[0]).f_flag & os.ST_RDONLY:
+            return Text(
+                "{file} is on a file system that is read-only: Linux makes a failing disk read-only, and "
+                "`journalctl -k` says why; repair the disk",
+                {"file": str(unwritten[0])},
+            )
         command = shlex.join(["chown", f"{USER}:", *map(str, unwritten)])
         closed = {"user": USER, "file": str(unwritten[0]), "command": command}
         return Text("the unit's user, {user}, may not write {file}; as root: `{command}`", closed)

@@ -383,11 +383,13 @@ class Database:
 
 
 def _told(error: OSError, path: Path) -> str:
-    """Return the system's message about a file. If the file belongs to another user, or the disk is read-only, also say
-    what to do."""
+    """Return the system's message about a file. If the file or its directory belongs to another user, or the disk is
+    read-only, also say what to do."""
     if isinstance(error, PermissionError):
-        owned = shlex.quote(str(path))
-        return f"{error.strerror}: it or a file beside it belongs to another user; as root: `chown wheeld: {owned}*`"
+        what, owned = "it or a file beside it", f"{shlex.quote(str(path))}*"
+        if not os.access(path.parent, os.W_OK, effective_ids=True):
+            what, owned = "its directory", shlex.quote(str(path.parent))
+        return f"{error.strerror}: {what} belongs to another user; as root: `chown wheeld: {owned}`"
     if error.errno == errno.EROFS:
         return (
             f"{error.strerror}: Linux makes a failing disk read-only, and `journalctl -k` says why; repair the disk, "
