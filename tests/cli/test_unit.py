@@ -21,7 +21,8 @@ SINCE = "Fri 2026-11-27 21:04:05 UTC"
 @pytest.fixture
 def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
     """A computer with one wheel; a program that is given here prints its text, and notes how it was called. Of the
-    pages' unit it prints the file `pages`: that there are none, unless a test writes another."""
+    pages' unit it prints the file `pages`, and of the backup's the file `backup`: that there are none, unless a test
+    writes another."""
     (tmp_path / "etc/wheeld").mkdir(parents=True)
     (tmp_path / "etc/wheeld/campione-03.toml").touch()
     monkeypatch.setattr(instance, "ROOT", tmp_path)
@@ -29,8 +30,10 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
 
     def program(name: str, text: str) -> None:
         (tmp_path / "said").write_text(text)
-        (tmp_path / "pages").write_text(shown("inactive", "dead", boots=""))
-        said = f'case "$*" in *wheeld-page@*|*wheeld-sim@*) cat {tmp_path}/pages ;; *) cat {tmp_path}/said ;; esac'
+        for other in ("pages", "backup"):
+            (tmp_path / other).write_text(shown("inactive", "dead", boots=""))
+        others = f"*wheeld-page@*|*wheeld-sim@*) cat {tmp_path}/pages ;; *wheeld-backup@*) cat {tmp_path}/backup ;;"
+        said = f'case "$*" in {others} *) cat {tmp_path}/said ;; esac'
         (tmp_path / name).write_text(f'#!/bin/sh\n{said}\necho "$@" >> {tmp_path}/called\n')
         (tmp_path / name).chmod(0o755)
 
@@ -46,10 +49,13 @@ def shown(
     status: str = "",
     boots: str = "enabled",
     restarts: int = 0,
+    reload: str = "success",
+    asserted_us: int = 0,
 ) -> str:
     return (
         f"Result={result}\nExecMainStatus={code}\nActiveState={state}\nSubState={sub}\nStatusText={status}\n"
-        f"UnitFileState={boots}\nNRestarts={restarts}\n"
+        f"UnitFileState={boots}\nNRestarts={restarts}\nReloadResult={reload}\n"
+        f"AssertResult=no\nAssertTimestampMonotonic={asserted_us}\n"
         + (f"ActiveEnterTimestamp={SINCE}\nStateChangeTimestamp=reload\n" if state == "active" else "")
         + (f"ActiveEnterTimestamp=start\nStateChangeTimestamp={SINCE}\n" if state != "active" else "")
     )
@@ -66,6 +72,17 @@ STANDS = {
         [
             f"campione-03 has been running since {SINCE}",
             "it has ended by itself, and systemd has started it again (times: 7)",
+        ],
+    ),
+    "runs on after a reload that was refused": (
+        shown("active", "running", status=WAITS, reload="exit-code"),
+        [
+            f"campione-03 has been running since {SINCE}",
+            (
+                "the last reload was refused: unless the configuration has been corrected since, the next start fails, "
+                "too; `wheeld check-config campione-03` says what is wrong"
+            ),
+            f"the daemon reports: {WAITS}",
         ],
     ),
     "has a full disk": (
@@ -116,15 +133,16 @@ STANDS = {
 def test_how_a_wheel_stands(name: str, answers: Answers, tmp_path: Path, capsys: Captured) -> None:
     told, said = STANDS[name]
     answers("systemctl", told)
-    runs = name in ("runs", "runs for a second at each try", "stops", "starting")
+    runs = name.startswith("runs") or name in ("stops", "starting")
     assert main(["status", "campione-03", "--language", "en"]) == (Exit.OK if runs else Exit.LOOK)
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line in said] == said
     assert "`wheeld logs campione-03` prints more" in lines
     assert "old" not in " ".join(lines)
     asked = [line.split()[-1] for line in (tmp_path / "called").read_text().splitlines()]
-    assert asked == ["wheeld@campione-03", "wheeld-page@campione-03", "wheeld-sim@campione-03"]
-    assert "page" not in " ".join(lines)
+    assert asked == [f"{unit}@campione-03" for unit in ("wheeld", "wheeld-page", "wheeld-sim", "wheeld-backup")]
+    assert not any(word in " ".join(lines) for word in ("page", "backup"))
+    assert ("reload" in " ".join(lines)) == name.endswith("refused")
     assert ("ended by itself" in " ".join(lines)) == (name == "runs for a second at each try")
 
 
@@ -144,6 +162,21 @@ def test_pages_and_a_simulated_board_that_do_not_run(answers: Answers, tmp_path:
         line.replace("wheeld-page@", "wheeld-sim@").replace("the page of", "the simulated board of") for line in lines
     ]
     assert lines[-4:] == sim[-8:-4]
+
+
+@pytest.mark.parametrize(
+    "backup",
+    [
+        shown("failed", "failed", result="exit-code", code=74, boots="static"),
+        shown("inactive", "dead", boots="static", asserted_us=7),  # nothing is mounted for it
+    ],
+)
+def test_a_backup_that_failed(backup: str, answers: Answers, tmp_path: Path, capsys: Captured) -> None:
+    answers("systemctl", STANDS["runs"][0])
+    (tmp_path / "backup").write_text(backup)
+    assert main(["status", "campione-03", "--language", "en"]) == Exit.OK
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "the last backup has failed; `journalctl --unit=wheeld-backup@campione-03 --lines=20` prints why"
 
 
 def test_a_computer_that_systemd_did_not_start(answers: Answers, tmp_path: Path, capsys: Captured) -> None:

@@ -18,7 +18,7 @@ from wheeld.screen.terminal import printable
 
 PROPERTIES = (
     "ActiveState,SubState,ActiveEnterTimestamp,StateChangeTimestamp,StatusText,Result,ExecMainStatus,UnitFileState,"
-    "NRestarts"
+    "NRestarts,ReloadResult,AssertResult,AssertTimestampMonotonic"
 )
 LEVELS = {"2": "critical: ", "3": "error: ", "4": "warning: "}
 """The word for each priority. An ordinary priority has no word."""
@@ -30,13 +30,16 @@ def status(options: argparse.Namespace) -> Exit:
     """Print the state of the units of the wheel, of its pages and of its simulated board, and what to do if one of them
     does not run. In that case the exit code is the one that `systemctl status` returns. Raises OSError.
 
-    Nothing is printed about pages, or a simulated board, that do not run and do not start with the computer.
+    Nothing is printed about pages, or a simulated board, that do not run and do not start with the computer, and
+    nothing about the backup unless the last one failed.
     """
     name = wheel_of(options.wheel).config.stem
+    backup = f"wheeld-backup@{name}"
     units: dict[str, Part] = {
         f"wheeld@{name}": name,
         f"wheeld-page@{name}": Text("the page of {wheel}", {"wheel": name}),
         f"wheeld-sim@{name}": Text("the simulated board of {wheel}", {"wheel": name}),
+        backup: "",
     }
     catalogue, code = catalogue_of(options), Exit.OK
     for unit, what in units.items():
@@ -47,6 +50,13 @@ def status(options: argparse.Namespace) -> Exit:
         if shown.returncode:  # systemctl has printed what went wrong
             return Exit.NOT_INSTALLED
         told = dict(line.partition("=")[::2] for line in shown.stdout.splitlines())
+        if unit == backup:
+            # Where nothing is mounted for the backups, systemd has not started the unit.
+            is_refused = told["AssertResult"] == "no" and told["AssertTimestampMonotonic"] != "0"
+            if told["ActiveState"] == "failed" or is_refused:
+                failed = Text("the last backup has failed; `{logs}` prints why", {"logs": logs})
+                sys.stdout.write(f"{printable(catalogue.say_text(failed))}\n")
+            continue
         if what != name and told["ActiveState"] == "inactive" and told["UnitFileState"] != "enabled":
             continue
         if told["ActiveState"] in ("failed", "inactive") or _is_again(told):
@@ -71,6 +81,12 @@ def _standing(what: Part, unit: str, logs: str, told: Mapping[str, str]) -> Iter
     start = f"systemctl start {unit}"
     if state == "active":
         yield Text("{wheel} has been running since {since}", since)
+        if told["ReloadResult"] != "success":
+            yield Text(
+                "the last reload was refused: unless the configuration has been corrected since, the next start fails, "
+                "too; `{check}` says what is wrong",
+                {"check": f"wheeld check-config {unit.partition('@')[2]}"},
+            )
     elif state == "inactive":
         yield Text("{wheel} is stopped; start it: `{start}`", {"wheel": what, "start": start})
     elif state != "failed" and not is_again:
