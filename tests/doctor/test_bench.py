@@ -201,6 +201,7 @@ def test_swapped_readers_are_found_by_a_ball_in_any_pocket(
         assert doctor(path, learn=False) == Exit.BAD_DATA
         out = capsys.readouterr().out
         assert "wrong  reader 2 stands where reader 3 should stand" in out
+        assert "or learn the angles with --number N --learn\n" in out
         assert "wrong  reader 3 stands where reader 2 should stand" in out
         for healthy in (seen, late(seen, 20_000)):
             bench.seen = healthy
