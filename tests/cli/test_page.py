@@ -126,6 +126,7 @@ def test_a_port_that_cannot_be_opened_is_named(
             monkeypatch.setattr(notify, "READ_S_MAX", 0.1)
             monkeypatch.setattr(sys, "argv", ["wheeld", "page", f"@{options}"])
             assert main() == Exit.IO_FAILED
+            assert manager.recv(1000) == b"STOPPING=1"
             said = manager.recv(1000).decode().removeprefix("STATUS=")
     assert said.startswith(f"{host}:{port} cannot be opened: {why}")
     assert said.endswith(f"; the options are in {options}")

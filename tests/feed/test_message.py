@@ -92,7 +92,7 @@ def test_of_another_table_or_topic() -> None:
 def test_a_message_of_a_bench_table_is_refused_unless_it_is_asked_for() -> None:
     topic, payload = Wheel(test=True).say("result", number=17)
     assert fault_of(topic, payload) == ("test", 1)
-    with pytest.raises(FeedError, match=r"name. The owner of the bench table has to .+ ask for tests \(`--test`"):
+    with pytest.raises(FeedError, match=r"name. The owner .+ ask for tests \(test=True in Python"):
         read_message(topic, payload, root=ROOT)
     assert read_message(topic, payload, root=ROOT, test=True).body["number"] == 17
 
