@@ -263,7 +263,7 @@ def test_lost_and_jittered_ticks_are_no_slip(ticks: int, rpm: float) -> None:
 def test_a_tick_that_is_dated_when_the_next_one_was_due_is_no_slip(way: Way, rpm: float) -> None:
     """Its frame was late. The next tick at the same moment is impossible, and left out."""
     edges = turning(way, rpm, seconds=4)
-    for late in range(20, 40):
+    for late in range(3, 40):
         dated = [*edges[:late], msgspec.structs.replace(edges[late], t_us=edges[late + 1].t_us), *edges[late + 1 :]]
         rotor = RotorFromEncoder(TICKS, SINGLE_ZERO)
         assert [rotor.tick(edge) for edge in dated].count("slipped") == 0, late
@@ -473,3 +473,39 @@ def test_ticks_of_one_time_still_show_the_angle() -> None:
     for count, t_us in enumerate(times_us):
         rotor.tick(Rotor(t_us, count, "cw"))
     assert apart_deg(angle_deg(rotor, times_us[-1]), 39 * 360 / ticks) < 1e-6
+
+
+@pytest.mark.parametrize("late", [10, 20])
+def test_ticks_of_one_time_are_no_slip(late: int) -> None:
+    """Such a frame may hold nearly all ticks by which the speed is measured; then ticks have their own time again."""
+    times_us = [1_000_000 + 5_000 * count for count in range(70)]
+    times_us[40 - late : 40] = [times_us[39]] * late
+    rotor = RotorFromEncoder(592, SINGLE_ZERO)
+    assert {rotor.tick(Rotor(t_us, count, "cw")) for count, t_us in enumerate(times_us)} == {None}
+
+
+def test_a_push_and_a_braking_by_a_hand_while_edges_are_lost_make_no_slip() -> None:
+    """Nobody saw what the hand did between the ticks; before and after, the rotor was equally fast."""
+    for gap_s, accel in ((0.5, 0.4), (0.5, 0.55), (0.5, -0.5)):
+        motion = Motion(0.0, 1 / 3, 0.002)
+        motion.order(4.0, 1 / 3 + accel * gap_s / 2, abs(accel))
+        motion.order(4.0 + gap_s / 2, 1 / 3, abs(accel))
+        edges: list[tuple[float, int, Way]] = [
+            (1 + t_s, border % TICKS, "cw")
+            for t_s, border, _ in motion.crossings(0.0, 1 / TICKS, 0.0, 8.0)
+            if not 4.0 < t_s < 4.0 + gap_s
+        ]
+        assert slips_of(edges, TICKS) == 0, (gap_s, accel)
+
+
+def test_an_edge_that_comes_late_by_a_quarter_of_a_sector_is_no_slip() -> None:
+    """Such a jump moves no ball into another pocket."""
+    ticks, step_us = 37, round(60e6 / 20 / 37)
+    edges = [Rotor(1_000_000 + n * step_us + (step_us // 4 if n == 60 else 0), n % ticks, "cw") for n in range(74)]
+    rotor = RotorFromEncoder(ticks, SINGLE_ZERO)
+    assert {rotor.tick(edge) for edge in edges} == {None}
+
+
+def test_a_slip_by_many_sectors_of_a_slow_rotor_is_found_out() -> None:
+    """A hand that holds it can only put off the next sector. One or two sectors would look like lost edges."""
+    assert slipping(37, 2, 15) == 1
