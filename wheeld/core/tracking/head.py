@@ -78,7 +78,6 @@ class HeadRotorState(msgspec.Struct):
     def forget(self) -> None:
         """Forget the reports, because some are missing. The next two reports must agree again."""
         self.direction = self.reported = self.last_us = self.before_rpm = None
-        self.standing = 0
 
 
 class RotorFromHead(RotorPart):
@@ -213,7 +212,6 @@ class HeadState(msgspec.Struct):
 
     def begin_run(self, t_us: int, *, from_launch: bool) -> None:
         """Begin a run of the present game. The run was first reported at `t_us`."""
-        self.end_run()
         self.run.phase, self.run.launched_us = Phase.ON_TRACK, t_us
         self.of_run.number, self.of_run.from_launch = self.spin, from_launch
         self.rotor.arm()
