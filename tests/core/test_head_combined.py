@@ -384,12 +384,13 @@ def test_stored_evidence_replays_to_the_same_bytes() -> None:
 
 
 @pytest.mark.parametrize("late_s", [0.0, 3.0, 8.0])
-def test_a_head_whose_lines_come_late_calls_no_direction_or_stop_that_was_not(late_s: float) -> None:
+@pytest.mark.parametrize("before_rpm", [0.0, 15.4])
+def test_a_head_whose_lines_come_late_calls_no_direction_or_stop_that_was_not(before_rpm: float, late_s: float) -> None:
     """A SlingShot 2 stops its rotor and turns it round before it fires: late lines report that as the ball runs."""
     evening = HeadEvening(COMBINED).ready()
     passes = evening.launch(laps=14, rev_s=1.8)
     evening.head_way = "cw"  # as it turned before the launch; since then "ccw", against the ball
-    evening.rpm = 0.0
+    evening.rpm = before_rpm
     evening.lines(late_s)
     evening.rpm, evening.head_way = 15.4, "ccw"
     evening.report_phase("running")

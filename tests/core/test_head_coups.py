@@ -224,6 +224,7 @@ def test_a_run_without_laps_is_not_proven_and_nobody_may_confirm_it() -> None:
     [
         ((1, 2, 4, 5), ("result", 9)),
         ((3, 4, 5, 5), ("result", 9)),
+        ((0, 0, 2, 4), ("result", 9)),
         ((4, 5, 6, 6), ("void", "breakdown")),
         ((10, 10, 10, 10), ("void", "breakdown")),
     ],
@@ -456,6 +457,40 @@ def test_what_is_received_after_a_silence_is_no_launch_that_was_seen(phase: str)
     evening.ball(8, "cw")
     evening.falls(8)
     assert evening.verdicts() == [("void", "breakdown")]
+
+
+def after_silence(evening: HeadEvening, rpm: float = 15.4) -> HeadEvening:
+    """The head's line works again, and play goes on. The first line after it has this speed."""
+    evening.goes_silent()
+    evening.silent, evening.rpm = False, rpm
+    evening.sensor("head", ok=True)
+    assert evening.say("resume").done
+    return evening
+
+
+def test_a_run_after_a_silence_in_a_run_is_another_run() -> None:
+    """After two minutes no ball of the run before is on its way."""
+    evening = after_silence(running(laps=8))
+    evening.lines(121)
+    assert evening.say("tout_va").done
+    evening.report_phase("running")
+    assert evening.verdicts() == [("void", "breakdown"), ("void", "breakdown")]
+
+
+def test_a_speed_from_before_a_silence_makes_a_zero_after_it_no_stop() -> None:
+    """N8: nobody saw the rotor turn, and nobody saw it stop."""
+    evening = after_silence(HeadEvening().ready(), rpm=0.0)
+    evening.report_phase("ready")
+    evening.game(9)
+    assert evening.verdicts() == [("void", "breakdown")]
+
+
+def test_a_warning_from_before_a_silence_is_of_no_run_after_it() -> None:
+    evening = HeadEvening().ready()
+    evening.warns("same_direction")
+    after_silence(evening).report_phase("ready")
+    evening.game(9)
+    assert evening.verdicts() == [("result", 9)]
 
 
 @pytest.mark.parametrize(
@@ -744,7 +779,26 @@ def test_a_game_that_was_played_while_no_daemon_listened_is_noticed(spin: int, v
     assert after.verdicts() == verdicts
 
 
-@pytest.mark.parametrize("spin", [11, 12, 1])
+def test_a_game_after_one_that_was_called_is_noticed_too_if_no_daemon_listened() -> None:
+    """The game that the head reported last had not begun."""
+    evening = HeadEvening().ready()
+    evening.game(9)
+    evening.goes_on()
+    after = HeadEvening(memory=evening.memory)
+    after.spin = evening.spin + 1
+    after.report_phase("ready", 2)
+    assert (after.verdicts(), after.notices()) == ([], ["unobserved_coup"])
+
+
+def test_the_game_after_one_that_a_restart_cut_is_no_surprise() -> None:
+    evening = running(laps=8)
+    after = HeadEvening(memory=evening.memory)
+    after.spin = evening.spin + 1
+    after.report_phase("ready", 2)
+    assert (after.verdicts(), after.notices()) == ([("void", "breakdown")], [])
+
+
+@pytest.mark.parametrize("spin", [11, 12, 0, 1])
 def test_the_game_after_one_that_was_called_is_no_surprise_after_a_restart(spin: int) -> None:
     evening = HeadEvening().ready()
     evening.game(9)
