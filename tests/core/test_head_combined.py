@@ -404,7 +404,6 @@ def test_a_head_that_reports_with_the_rotor_counts_though_beams_prove_against_it
     evening.launch()
     evening.report_phase("running", 2)
     evening.ball(2, evening.way)
-    evening.line()
     assert evening.verdicts() == [("void", "same_direction")]
 
 

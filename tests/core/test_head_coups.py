@@ -8,8 +8,10 @@ import msgspec
 import pytest
 
 from tests.core.head_evening import CHEF, MERCURY, SLINGSHOT, HeadEvening
-from wheeld.core.observations import ForeignObject, HeadGame
+from wheeld.core.facts import Fact
+from wheeld.core.observations import ForeignObject, HeadBall, HeadGame, HeadRotor, Observation
 from wheeld.core.tracking.evidence import Topic
+from wheeld.core.tracking.observer import Observer
 
 FAIR = msgspec.structs.replace(MERCURY, game="fair", wheel="fair", rotor_direction="ccw")
 
@@ -530,6 +532,37 @@ def test_a_spin_number_that_jumps_is_a_coup_that_nobody_saw(
     assert evening.verdicts() == verdicts
 
 
+def test_a_ball_that_is_reported_before_any_state_of_the_game_was_launched_unseen() -> None:
+    after = HeadEvening(memory=HeadEvening().ready().memory)
+    after.ball(4, "cw")
+    assert after.verdicts() == [("void", "breakdown")]
+
+
+def test_a_ball_that_still_runs_after_a_jump_was_launched_unseen() -> None:
+    evening = running()
+    evening.jump(13)
+    assert evening.say("resume").done
+    assert evening.say("tout_va").done
+    evening.lines(3)
+    evening.ball(5, "cw")
+    assert evening.verdicts() == [("void", "breakdown")] * 2
+
+
+def test_each_fact_is_concluded_once_in_a_run() -> None:
+    observer = Observer(MERCURY)
+    lines: list[Observation] = [
+        HeadGame(0, "ready", 11),
+        HeadRotor(0, 15.4, "ccw"),
+        HeadGame(1, "running", 11),
+        HeadRotor(1, 15.4, "ccw"),
+        *(HeadBall(laps, True, "cw", laps) for laps in (1, 2, 3)),
+        HeadGame(4, "off_track", 11),
+        HeadBall(5, False, None, None),
+    ]
+    facts = [each.fact for line in lines for each in observer.observe(line)]
+    assert facts == [Fact.LAUNCHED, Fact.OPPOSITE_DIRECTION, Fact.LEFT_TRACK_UNPROVEN]
+
+
 def test_a_number_of_another_game_than_the_one_that_ran_proves_nothing() -> None:
     evening = running(laps=8)
     evening.report_phase("closing")
@@ -660,6 +693,7 @@ def test_tout_va_waits_while_the_head_reports_a_running_ball_then_the_chefs_word
     assert (reply.done, evening.state) == (False, "rien_va")
     assert "put the ball back in 17" in evening.of("table")[-1]["waiting_for"]
     evening.report_phase("ready")
+    evening.ball(0, runs=False)
     reply = evening.say("tout_va")
     assert (reply.done, evening.state) == (True, "faites_vos_jeux")
     assert reply.why.endswith("no sensor sees where the ball lies: the person's word counts")
