@@ -60,15 +60,14 @@ FAREWELL_S = 1.0
 """How long a daemon that stops waits for the broker to take its `offline`."""
 
 TAKEOVER_S = 3.0
-"""How long the daemon waits for another daemon of its table to come back to the broker. A running daemon comes back
-within a second."""
+"""How long the daemon waits for another daemon of its table to say `online`. A running daemon says it within a second, even
+if it must connect again."""
 
-BEFORE = ("table", "notice")
-"""The topics of this table on which the daemon reads, after it has connected, only what the broker retains."""
-OWN = (*BEFORE, "availability")
-"""`BEFORE`, and the topic on which the daemon hears another run of itself as long as it is connected."""
-RETAINED = (*OWN, "ack")
-"""The same topics, and `ack`, which shows what the settlement core has stored."""
+READ_ONCE = ("table", "notice")
+"""The topics on which the daemon reads only what the broker retains when it has connected."""
+RETAINED = (*READ_ONCE, "availability", "ack")
+"""The topics on which the daemon reads what the broker retains. As long as it is connected it hears `availability`,
+which shows another run of this table's daemon, and `ack`, which shows what the settlement core has stored."""
 COMMANDS = "cmd/+/+"
 
 UNHEARD = "the broker confirms it, but does not send the message that it retains there"
@@ -396,7 +395,7 @@ class MqttConnection:
         await self._subscribe(client, RETAINED)
         # The broker sends all retained messages before it answers a later request. So when `unsubscribe` returns, all
         # of these messages have come.
-        await client.unsubscribe(*(self._root + leaf for leaf in BEFORE))
+        await client.unsubscribe(*(self._root + leaf for leaf in READ_ONCE))
         if self._other is _Other.ASKED and self._other_says("online"):
             raise TwoComputersError
         if not self._is_new:
@@ -422,7 +421,7 @@ class MqttConnection:
         self._note_answer("publication", self._availability, None)
         if "availability" not in self._retained:
             await self._subscribe(client, ("availability",))
-            await client.unsubscribe(*(self._root + leaf for leaf in BEFORE))
+            await client.unsubscribe(*(self._root + leaf for leaf in READ_ONCE))
         heard = "availability" in self._retained
         self._note_answer("subscription", self._availability, None if heard else UNHEARD)
 
@@ -540,7 +539,7 @@ class MqttConnection:
             self._said.set()
         if leaf == "ack":
             self.inbox.acks.put(publication.payload)
-        elif leaf not in OWN and not self._is_new and self.inbox.has_room(leaf):
+        elif leaf not in RETAINED and not self._is_new and self.inbox.has_room(leaf):
             self.inbox.put(
                 Incoming(
                     leaf=leaf,

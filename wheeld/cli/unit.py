@@ -34,36 +34,41 @@ def status(options: argparse.Namespace) -> Exit:
     nothing about the backup unless the last one failed.
     """
     name = wheel_of(options.wheel).config.stem
-    backup = f"wheeld-backup@{name}"
     units: dict[str, Part] = {
         f"wheeld@{name}": name,
         f"wheeld-page@{name}": Text("the page of {wheel}", {"wheel": name}),
         f"wheeld-sim@{name}": Text("the simulated board of {wheel}", {"wheel": name}),
-        backup: "",
     }
     catalogue, code = catalogue_of(options), Exit.OK
     for unit, what in units.items():
         logs = f"wheeld logs {name}" if what == name else f"journalctl --unit={unit} --lines=20"
-        asked = ["systemctl", "show", f"--property={PROPERTIES}", unit]
-        # Only the name of the unit varies in this command.
-        shown = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
-        if shown.returncode:  # systemctl has printed what went wrong
+        if (told := _shown(unit)) is None:
             return Exit.NOT_INSTALLED
-        told = dict(line.partition("=")[::2] for line in shown.stdout.splitlines())
-        if unit == backup:
-            # Where nothing is mounted for the backups, systemd has not started the unit.
-            is_refused = told["AssertResult"] == "no" and told["AssertTimestampMonotonic"] != "0"
-            if told["ActiveState"] == "failed" or is_refused:
-                failed = Text("the last backup has failed; `{logs}` prints why", {"logs": logs})
-                sys.stdout.write(f"{printable(catalogue.say_text(failed))}\n")
-            continue
         if what != name and told["ActiveState"] == "inactive" and told["UnitFileState"] != "enabled":
             continue
         if told["ActiveState"] in ("failed", "inactive") or _is_again(told):
             code = Exit.LOOK
         for text in _standing(what, unit, logs, told):
             sys.stdout.write(f"{printable(catalogue.say_text(text))}\n")
+    backup = f"wheeld-backup@{name}"
+    if (told := _shown(backup)) is None:
+        return Exit.NOT_INSTALLED
+    # Where nothing is mounted for the backups, the assertion of the unit fails, and systemd does not start it.
+    is_not_started = told["AssertResult"] == "no" and told["AssertTimestampMonotonic"] != "0"
+    if told["ActiveState"] == "failed" or is_not_started:
+        failed = Text(
+            "the last backup has failed; `{logs}` prints why", {"logs": f"journalctl --unit={backup} --lines=20"}
+        )
+        sys.stdout.write(f"{printable(catalogue.say_text(failed))}\n")
     return code
+
+
+def _shown(unit: str) -> dict[str, str] | None:
+    """Return what systemd knows of the unit, or None if systemctl has printed that it cannot say."""
+    asked = ["systemctl", "show", f"--property={PROPERTIES}", unit]
+    # Only the name of the unit varies in this command.
+    shown = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    return None if shown.returncode else dict(line.partition("=")[::2] for line in shown.stdout.splitlines())
 
 
 def _is_again(told: Mapping[str, str]) -> bool:

@@ -21,10 +21,8 @@ class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
     """The line, the required identity of the board, and the limits of faults."""
 
     port: Annotated[
-        str,
+        _Text,
         Meta(
-            min_length=1,
-            max_length=255,
             title=translatable("the serial port of the sensor board"),
             description=translatable("the path of a serial port"),
             examples=["/dev/wheeld/0042"],
