@@ -70,8 +70,9 @@ class Outcome(TypedDict, total=False):
     ball at rest. If there was none, it is the time at which the chef gave the number. `closed_t`: the time by which the
     bets must be shown as closed. `blind`: the one sensor that saw nothing. `down_t`: when the sensors' line went down,
     or when the encoder slipped, if this was during the ball's run. `readers_dead`: for some time of the coup, no reader
-    worked. `stray_t`: the last stray pulse of a beam in the two seconds before the number was out. Like a pass, it
-    makes a ball that is seen in its pocket seem to bounce (docs/rulebook.md 6)."""
+    worked. `disturbed`: something happens between the first and the second sighting of the ball. `stray_t`: of such a
+    coup, the last stray pulse of a beam in the two seconds before the number was out. Like a pass, it makes a ball that
+    is seen in its pocket seem to bounce (docs/rulebook.md 6)."""
 
     kind: str
     number: int
@@ -83,6 +84,7 @@ class Outcome(TypedDict, total=False):
     blind: str
     down_t: int
     readers_dead: bool
+    disturbed: bool
     stray_t: int
     evidence_t: int
     deadline_t: int
@@ -119,6 +121,8 @@ class SimTable:
         self.world = World(layout, rotor)
         self.now_s = 0.0
         self.last_number = last_number
+        self._once_seen_s = -math.inf
+        """When the lying ball had been seen once and not twice, as a scenario asked for."""
         self.truth: list[Outcome] = []
         self.scenario = ""
         self.fumbles: Fumbles | None = None
@@ -238,6 +242,7 @@ class SimTable:
         self.now_s += MARGIN_S
         self.wait_for_sightings(1)
         self.now_s = first_s + self.rng.uniform(0.1, 0.9) * (self.now_s - first_s)
+        self._once_seen_s = self.now_s
 
     def turn_s(self) -> float:
         """Return how long one turn of the rotor takes now, in s."""
@@ -401,6 +406,8 @@ class SimTable:
                 "scenario": self.scenario,
             }
         )
+        if self._once_seen_s >= stay.from_s:
+            self.truth[-1]["disturbed"] = True
 
     def overdue_s(self) -> float:
         """Return the longest time in s from the moment at which the ball left the track until its next pass is

@@ -282,10 +282,9 @@ def _of_result(outcome: Outcome, verdict: HeardMessage, beams_deg: tuple[float, 
     evidence_us = verdict.t - (at - evidence_at) // timedelta(microseconds=1)
     if verdict.payload["cause"] == "breakdown" and outcome.get("down_t", evidence_us + 1) <= evidence_us:
         return "broke_down"
-    launched_us = verdict.payload.get("evidence", {}).get("first_pass_us", 0)
-    if verdict.payload["cause"] == "breakdown" and outcome.get("stray_t", launched_us) < outcome["out_t"] < launched_us:
-        # The ball was launched again before its number was proven. A stray pulse looked like a later pass of the run
-        # before, so the ball seemed to bounce when readers saw it: nobody saw that it had come to rest (N8).
+    if verdict.payload["cause"] == "breakdown" and "stray_t" in outcome and outcome["out_t"] < evidence_us:
+        # Before the number was proven the ball was launched again, play was suspended, or a sensor failed. A stray
+        # pulse looked like a later pass of its run, so the ball seemed to bounce when readers saw it (N8).
         return "broke_down"
     if verdict.payload["cause"] in ("early_launch", "breakdown") and "readers_dead" in outcome:
         # Either no reader saw the ball back in its pocket, so "tout va" was refused (rulebook 3). Or no reader saw it

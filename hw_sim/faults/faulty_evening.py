@@ -167,6 +167,8 @@ def _told(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcome:
     if any(one.from_us < outcome["out_t"] and launched_us < one.to_us for one in dead):
         told["readers_dead"] = True
     strays = [one.from_us for one in effects.strikes if one.fault == "stray"]
-    if looks_like_passes := [t_us for t_us in strays if 0 < outcome["out_t"] - t_us < BOUNCES_US]:
+    if "disturbed" in outcome and (
+        looks_like_passes := [t_us for t_us in strays if 0 < outcome["out_t"] - t_us < BOUNCES_US]
+    ):
         told["stray_t"] = round(max(looks_like_passes) * scale)
     return told

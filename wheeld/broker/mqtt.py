@@ -60,8 +60,8 @@ FAREWELL_S = 1.0
 """How long a daemon that stops waits for the broker to take its `offline`."""
 
 TAKEOVER_S = 3.0
-"""How long the daemon waits for another daemon of its table to say `online`. A running daemon says it within a second, even
-if it must connect again."""
+"""How long the daemon waits for another daemon of its table to say `online`. A running daemon says it within a second,
+even if it must connect again."""
 
 READ_ONCE = ("table", "notice")
 """The topics on which the daemon reads only what the broker retains when it has connected."""
