@@ -32,9 +32,10 @@ from tests.mosquitto import Mosquitto
 
 pytestmark = pytest.mark.timeout(600)
 
-QUICK, SLOW = 10.0, 4.0
-"""Simulated seconds in a real one. At a higher speed a press takes longer than people wait; at the lower one a cable
-that is out for some seconds is told from a machine that is busy."""
+QUICK, SLOW, LIFE = 10.0, 4.0, 1.0
+"""Simulated seconds in a real one. At a higher speed a press takes longer than people wait; at the slow one a cable
+that is out for some seconds is told from a machine that is busy. On a busy machine a press is late. What had another
+verdict than its truth is therefore played again, slower, and at last at the speed of life, where no press is late."""
 OF_THE_CABLE = ("breakdown_link", "breakdown_idle")
 LOOK_S = 0.6
 """Real seconds from an event until it is published, and stands on the panel."""
@@ -135,12 +136,12 @@ def test_the_evenings_have_all_scenarios() -> None:
 @pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("scenarios", EVENINGS.values(), ids=EVENINGS)
 async def test_an_evening_played_at_the_panel_has_its_true_verdicts(
-    browser: Browser, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, scenarios: list[Scenario]
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory, scenarios: list[Scenario]
 ) -> None:
-    left = await played(browser, tmp_path, QUICK if len(scenarios) > len(OF_THE_CABLE) else SLOW, scenarios)
-    if left:  # a busy machine presses late
-        again = [each for each in scenarios if left.keys() & {each.name}]
-        left = await played(browser, tmp_path_factory.mktemp("again"), SLOW, again)
+    left: dict[str, str] = {each.name: "not played" for each in scenarios}
+    for speed in (QUICK, SLOW, LIFE) if len(scenarios) > len(OF_THE_CABLE) else (SLOW, LIFE):
+        if again := [each for each in scenarios if each.name in left]:
+            left = await played(browser, tmp_path_factory.mktemp("evening"), speed, again)
     assert left == {}
 
 
@@ -162,7 +163,7 @@ async def played(browser: Browser, directory: Path, speed: float, scenarios: lis
         yield from live.wait(2 * LOOK_S * speed)
 
     with Mosquitto(directory) as broker, Pty(directory / "board") as pty:
-        path = configuration(directory, broker.port, silence_s=silence_s(speed) if speed == SLOW else SILENCE_S)
+        path = configuration(directory, broker.port, silence_s=SILENCE_S if speed == QUICK else silence_s(speed))
         async with (
             taking(broker.port, subscriber),
             running(path),
