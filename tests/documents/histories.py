@@ -104,7 +104,7 @@ def stakes() -> list[Row]:
         (602, "rule 2"), (604, "rule 2"), (1203.5, "rule 2"), (1205, "take"))  # fmt: skip
 
     then("a fault: to ask does not end it", [[5, "fault"], [10.6, "asked"], [12, "reply", 1]],
-        (4, "take"), (6, "rule 3"), (11, "rule 3"), (13, "take"))  # fmt: skip
+        (4, "take"), (5, "rule 3"), (11, "rule 3"), (13, "take"))  # fmt: skip
     then("a fault, whatever its number", [[5, "fault", 2], [6, "stored", 2, _of("ruling")], [16, "asked"],
         [17, "reply", 2]], (7, "rule 3"), (18, "take"))  # fmt: skip
     then("a fault, and a reply says more", [[5, "fault"], [10.6, "asked"], [11, "reply", 2],
@@ -118,6 +118,9 @@ def stakes() -> list[Row]:
         [5.4, "stored", 3, _of("ruling")]], (4, "take"), (5.1, "rule 3"), (5.3, "rule 3"), (5.5, "take"))  # fmt: skip
     then("a gap of which the reply knows nothing: to ask does not end it",
         [[5, "gap", 9], [5, "asked"], [6, "reply", 1]], (5.5, "rule 3"), (6.5, "take"))  # fmt: skip
+    then("a gap ends with a reply that says more, and what that names is stored",
+        [[5, "gap", 9], [5, "asked"], [5.3, "reply", 2], [5.6, "stored", 2, _of("ruling")]],
+        (5.1, "rule 3"), (5.4, "rule 2"), (5.7, "take"))  # fmt: skip
     add("a gap while a question is open: its reply does not end it",
         [*_BEGUN[:3], [0.7, "gap", 9], [1, "reply", 1], [1.5, "asked"], [2, "reply", 1]],
         (1.2, "rule 3"), (1.7, "rule 3"), (2.1, "take"))  # fmt: skip
@@ -216,6 +219,8 @@ def order(given: dict[str, tuple[str, str]]) -> list[Row]:
     add("what is lost is reported first", 2, "lost", ["report lost 3 7", "store 8", "ack 8"])
     add("a void, and 3 is lost: a person settles stakes from before a gap", 2, "void",
         ["report lost 3 3", "store 4", "ack 4"])  # fmt: skip
+    add("a result, and 3 and 4 are lost: it is not paid", 2, "result", ["report lost 3 4", "store 5", "ack 5"])
+    add("a ruling, and 3 and 4 are lost", 2, "ruling", ["report lost 3 4", "report ruling", "store 5", "ack 5"])
     add("a gap of which this consumer has all", 2, "had", ["store 3", "ack 3"])
     add("a gap, and then what is missing", 1, "4 2 3 4", [pays, "ack 2", "store 3", "ack 3", gives_back, "ack 4"])
     add("repeats: nothing is paid, given back or shown again", 5, "2 4 5", ["ack 5", "ack 5", "ack 5"])

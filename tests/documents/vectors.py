@@ -142,6 +142,8 @@ def _named(signed: list[tuple[Topic, bytes]], cases: list[dict[str, Any]]) -> di
     for name, what in (
         ("lost", "the wheel has no messages 3 to 7: report them, then store this one"),
         ("void", "a gap in a void is as one in a table"),
+        ("result", "the same in a result"),
+        ("ruling", "the same in a ruling"),
         ("had", "the wheel has no message 2, but it is stored: nothing is lost"),
         ("other", "another message with a number that is stored"),
         ("chain", "its prev is not the hash of the message before"),
@@ -356,6 +358,13 @@ class _Cases:
         self.add("conflict", "a number that is stored, in another message, with a gap", after_2, "table", stored=5)
         after_3 = _anew(self.signed[3], b'"seq":4', b'"seq":4,"gap":{"first_seq":3,"last_seq":3}')
         self.add("lost", "a gap in a void is as one in a table", after_3, "void", stored=2, lost=[3, 3])
+        for what, payload, topic, seq in (
+            ("result", self.result, "result", 2),
+            ("ruling", self.signed[4], "ruling", 5),
+        ):
+            gap = b'"seq":5,"gap":{"first_seq":3,"last_seq":4}'
+            after_4 = _anew(payload, b'"seq":%d' % seq, gap)
+            self.add("lost", f"the same in a {what}", after_4, topic, stored=2, lost=[3, 4])
 
 
 def _replies() -> list[dict[str, str | int]]:
