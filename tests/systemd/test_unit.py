@@ -66,6 +66,15 @@ def test_wheel_and_broker_get_the_processor_first(machine: Machine) -> None:
     assert weights.split() == ["1000", "1000"]
 
 
+def test_systemd_never_gives_up_the_broker(machine: Machine) -> None:
+    """The pause between two starts is so long that the limit of starts is never reached."""
+    properties = "--property=RestartUSec,StartLimitIntervalUSec,StartLimitBurst"
+    shown = machine.ask("systemctl", "show", properties, "mosquitto")
+    told = dict(line.split("=") for line in shown.splitlines())
+    pause_s, interval_s = (float(told[name].removesuffix("s")) for name in ("RestartUSec", "StartLimitIntervalUSec"))
+    assert pause_s * int(told["StartLimitBurst"]) > interval_s
+
+
 def test_a_board_is_named_by_its_serial_number(machine: Machine) -> None:
     """udev's own answer for a terminal with the properties of a board; the distribution's rules are read too."""
     rule = 'KERNEL=="tty1", ENV{ID_BUS}="usb", ENV{ID_SERIAL_SHORT}="0042", ENV{ID_VENDOR}="wheeld"\n'
