@@ -113,6 +113,17 @@ def test_why_a_board_is_refused_is_said() -> None:
     assert "; it is SIM-0001: connect that board; waiting for: " in Bench(Evening().table, refused=refused).status.line
 
 
+def test_nobody_is_sent_to_the_cable_of_a_line_whose_trouble_is_said() -> None:
+    evening = Evening().open()
+    evening.sensor("link", ok=False)
+    assert "; waiting for: repair the line to the sensors" in bench(evening).status.line
+    gone, refused = "/dev/ttyACM7: the port is not there", (Text("another board"), Text("connect that board"))
+    assert Bench(evening.table, gone).status.line.endswith(f"; {gone}")
+    assert Bench(evening.table, refused=refused).status.line.endswith("; another board: connect that board")
+    evening.sensor("link", ok=True)
+    assert "; waiting for: resumption of play" in Bench(evening.table, gone).status.line
+
+
 async def test_a_broker_that_is_away_is_said_with_since_when_why_and_what_is_owed() -> None:
     at = bench()
     following = asyncio.create_task(at.status.follow(at.sent.append))

@@ -144,17 +144,21 @@ def _may_not_ask(user: str | None, options: argparse.Namespace) -> Text | None:
 def line(message: FeedMessage, language: Language, now_utc_us: int) -> str:
     """Return the message as one line for people. If the broker had kept it, the line also has its age."""
     at, text = message.body.get("at", ""), describe(message.topic, message.payload, language)
-    kept = f" [{_kept(at, Catalogue(language), now_utc_us)}]" if message.retained else ""
+    kept = _kept(at, Catalogue(language), now_utc_us) if message.retained else ""
     return printable(f"{at} {message.seq:>7}  {text}{kept}")
 
 
 def _kept(at: object, catalogue: Catalogue, now_utc_us: int) -> str:
-    """Return a note that the broker kept the message, with its age by the clocks of the wheel and this computer."""
+    """Return a note that the broker kept the message, with its age by the clocks of the wheel and this computer.
+
+    Empty for a new message: `table` is marked as retained even if it comes at once.
+    """
     try:
         age_s = max(0, now_utc_us - from_text(str(at))) // 1_000_000
     except (ValueError, OverflowError):
-        return catalogue.say("kept by the broker")
+        return f" [{catalogue.say('kept by the broker')}]"
     for seconds, text in AGES:
         if age_s >= 2 * seconds:
-            return catalogue.say("kept by the broker, {age} old", age=catalogue.say(text, count=age_s // seconds))
-    return catalogue.say("kept by the broker, just now")
+            age = catalogue.say(text, count=age_s // seconds)
+            return f" [{catalogue.say('kept by the broker, {age} old', age=age)}]"
+    return ""

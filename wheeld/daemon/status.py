@@ -15,7 +15,7 @@ from wheeld.broker.payloads import BrokerRefusal, ClockHealth, Health
 from wheeld.config.instance import WheelFiles
 from wheeld.config.paths import setup_again
 from wheeld.core.catalogue import Catalogue
-from wheeld.core.facts import SENSED
+from wheeld.core.facts import SENSED, Awaited
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
 from wheeld.daemon.self_test import SelfTest
@@ -74,7 +74,9 @@ class DaemonStatus:
         if refused := self._source.refused:
             parts.append(": ".join(map(Catalogue("en").say_text, refused)))
         codes, words = table.awaited("en")
-        if codes[0] not in SENSED:
+        # Why a line cannot be used is said above. To check its cable, too, would send people to the wrong place.
+        is_said = Awaited.REPAIR in codes and len(parts) > 1
+        if codes[0] not in SENSED and not is_said:
             parts.append(f"waiting for: {words}")
         if (outage := self._outage()) is not None:
             since = self._local(outage.since_ns)
