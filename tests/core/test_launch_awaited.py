@@ -150,6 +150,21 @@ def test_a_misfire_that_a_restart_hid_is_reported_after_it() -> None:
     assert len(awaited(after)) == 1
 
 
+@pytest.mark.parametrize("setting", [CHEF, COMBINED])
+def test_a_misfire_that_ended_while_the_line_failed_hides_no_later_one(setting: object) -> None:
+    """After a gap the head reports the warnings that stand, and nothing if none does."""
+    evening = HeadEvening(setting).ready()  # type: ignore[arg-type]
+    evening.warns("launch_failed")
+    evening.goes_silent()
+    evening.silent = False
+    evening.sensor("head", ok=True)
+    evening.report_phase("ready", 2)
+    assert evening.say("resume").done
+    assert len(awaited(evening)) == 1
+    evening.warns("launch_failed")
+    assert len(awaited(evening)) == 2
+
+
 # --- a wheel that launches by itself and stops its game ---------------------------------------------------------------
 
 BOTH = [SLINGSHOT, CHEF, COMBINED]

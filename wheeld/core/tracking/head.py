@@ -217,9 +217,8 @@ class HeadState(msgspec.Struct):
         self.rotor.arm()
 
     def forget_lines(self) -> None:
-        """Forget earlier reports, because lines are missing. Keep a failed launch, so that it is not reported again."""
-        self.phase = None
-        self.warnings = tuple(warned for warned in self.warnings if warned == "launch_failed")
+        """Forget earlier reports, because lines are missing. When lines come again, the head repeats its warnings."""
+        self.phase, self.warnings = None, ()
         self.idle_us, self.is_stopped = None, False
         self.end_run()
         self.rotor.forget()
