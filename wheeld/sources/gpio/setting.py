@@ -32,6 +32,12 @@ _Three: TypeAlias = Annotated[
     Meta(description=translatable("the GPIO numbers of the encoder's lines A, B and Z, like [17, 27, 22]")),
 ]
 
+
+def _wired(title: str, example: int) -> Meta:
+    """Describe the key of a pin that need not be wired."""
+    return Meta(title=title, examples=[example], extra={"left_out": "not wired"})
+
+
 BUTTONS: tuple[CommandName, ...] = (
     "rien_va",
     "tout_va",
@@ -113,68 +119,23 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
             examples=[(16, 20, 21)],
         ),
     ] = ()
-    object_pin: Annotated[
-        _Pin | None,
-        Meta(title="the pin of the sensor for foreign objects (N6)", examples=[26], extra={"left_out": "not wired"}),
-    ] = None
-    door_pin: Annotated[
-        _Pin | None,
-        Meta(title="the pin of the switch at the cabinet's door", examples=[12], extra={"left_out": "not wired"}),
-    ] = None
-    button_rien_va: Annotated[
-        _Pin | None,
-        Meta(title='the pin of the button "rien va": the coup is void', examples=[23], extra={"left_out": "not wired"}),
-    ] = None
-    button_tout_va: Annotated[
-        _Pin | None, Meta(title='the pin of the button "tout va"', examples=[24], extra={"left_out": "not wired"})
-    ] = None
-    button_operations_done: Annotated[
-        _Pin | None,
-        Meta(title='the pin of the button "operations done"', examples=[25], extra={"left_out": "not wired"}),
-    ] = None
-    button_open: Annotated[
-        _Pin | None, Meta(title='the pin of the button "open"', examples=[8], extra={"left_out": "not wired"})
-    ] = None
-    button_rien_ne_va_plus: Annotated[
-        _Pin | None,
-        Meta(title='the pin of the button "rien ne va plus"', examples=[7], extra={"left_out": "not wired"}),
-    ] = None
-    button_last_coup: Annotated[
-        _Pin | None, Meta(title='the pin of the button "la dernière"', examples=[9], extra={"left_out": "not wired"})
-    ] = None
-    button_last_coup_off: Annotated[
-        _Pin | None,
-        Meta(title='the pin of the button "la dernière" taken back', examples=[10], extra={"left_out": "not wired"}),
-    ] = None
-    button_close: Annotated[
-        _Pin | None, Meta(title='the pin of the button "close"', examples=[11], extra={"left_out": "not wired"})
-    ] = None
-    button_suspend: Annotated[
-        _Pin | None, Meta(title='the pin of the button "suspend"', examples=[4], extra={"left_out": "not wired"})
-    ] = None
-    button_resume: Annotated[
-        _Pin | None, Meta(title='the pin of the button "resume"', examples=[14], extra={"left_out": "not wired"})
-    ] = None
+    object_pin: Annotated[_Pin | None, _wired("the pin of the sensor for foreign objects (N6)", 26)] = None
+    door_pin: Annotated[_Pin | None, _wired("the pin of the switch at the cabinet's door", 12)] = None
+    button_rien_va: Annotated[_Pin | None, _wired('the pin of the button "rien va": the coup is void', 23)] = None
+    button_tout_va: Annotated[_Pin | None, _wired('the pin of the button "tout va"', 24)] = None
+    button_operations_done: Annotated[_Pin | None, _wired('the pin of the button "operations done"', 25)] = None
+    button_open: Annotated[_Pin | None, _wired('the pin of the button "open"', 8)] = None
+    button_rien_ne_va_plus: Annotated[_Pin | None, _wired('the pin of the button "rien ne va plus"', 7)] = None
+    button_last_coup: Annotated[_Pin | None, _wired('the pin of the button "la dernière"', 9)] = None
+    button_last_coup_off: Annotated[_Pin | None, _wired('the pin of the button "la dernière" taken back', 10)] = None
+    button_close: Annotated[_Pin | None, _wired('the pin of the button "close"', 11)] = None
+    button_suspend: Annotated[_Pin | None, _wired('the pin of the button "suspend"', 4)] = None
+    button_resume: Annotated[_Pin | None, _wired('the pin of the button "resume"', 14)] = None
     lamp: Annotated[
-        _Pin | None,
-        Meta(
-            title="the pin of the lamp that is lit while the coup is void or play is suspended",
-            examples=[18],
-            extra={"left_out": "not wired"},
-        ),
+        _Pin | None, _wired("the pin of the lamp that is lit while the coup is void or play is suspended", 18)
     ] = None
-    buzzer: Annotated[
-        _Pin | None,
-        Meta(
-            title="the pin of the buzzer that sounds when the lamp is lit",
-            examples=[15],
-            extra={"left_out": "not wired"},
-        ),
-    ] = None
-    bets_closed: Annotated[
-        _Pin | None,
-        Meta(title="the pin that is high while no bet may be laid", examples=[3], extra={"left_out": "not wired"}),
-    ] = None
+    buzzer: Annotated[_Pin | None, _wired("the pin of the buzzer that sounds when the lamp is lit", 15)] = None
+    bets_closed: Annotated[_Pin | None, _wired("the pin that is high while no bet may be laid", 3)] = None
     pull: Annotated[
         Pull, Meta(title="the resistor of every input, which decides what an open contact reads", examples=["down"])
     ] = "up"
