@@ -46,17 +46,22 @@ class MetricsView(NamedTuple):
 
 
 class Single(NamedTuple):
-    """A gauge or a counter: its name in queries, its meaning, its samples, and its own labels.
+    """A gauge, or a counter, whose name ends in `_total`: its name in queries, its meaning, its samples, and its own
+    labels.
 
     `is_of_run`: whether the counter begins from 0 at each run of the daemon.
     """
 
     name: str
-    kind: Literal["counter", "gauge"]
     about: str
     samples: Callable[[MetricsView], Iterable[Sample]]
     labels: tuple[str, ...] = ()
     is_of_run: bool = False
+
+    @property
+    def kind(self) -> Literal["counter", "gauge"]:
+        """What Prometheus calls it."""
+        return "counter" if self.name.endswith("_total") else "gauge"
 
 
 class Histogram(NamedTuple):
@@ -128,56 +133,41 @@ def _troubles(view: MetricsView) -> list[Sample]:
 METRICS: tuple[Single | Histogram, ...] = (
     Single(
         "wheeld_broker_reached",
-        "gauge",
         "1 while the page is connected to the broker",
         _figure(lambda view: view.wheel.is_reached),
     ),
     Single(
         "wheeld_wheel_online",
-        "gauge",
         "1 while the broker says that the wheel's daemon is connected",
         _figure(lambda view: view.wheel.is_online),
     ),
     Single(
         "wheeld_wheel_seen",
-        "gauge",
         f"1 while the wheel is online and its report of health is younger than {FRESH_S:g} s",
         _figure(lambda view: view.health is not None),
     ),
     Single(
-        "wheeld_health_age_seconds",
-        "gauge",
-        "how long ago the latest report of health came",
-        _figure(lambda view: view.age_s),
+        "wheeld_health_age_seconds", "how long ago the latest report of health came", _figure(lambda view: view.age_s)
     ),
-    Single(
-        "wheeld_bench_table",
-        "gauge",
-        "1 for a bench table, which pays nothing",
-        _figure(lambda view: view.wheel.is_test),
-    ),
+    Single("wheeld_bench_table", "1 for a bench table, which pays nothing", _figure(lambda view: view.wheel.is_test)),
     Single(
         "wheeld_daemon_info",
-        "gauge",
         "always 1; the version of the wheel's daemon, and the digest of its program",
         _daemon,
         ("version", "program"),
     ),
     Single(
         "wheeld_daemon_start_time_seconds",
-        "gauge",
         "when this run of the daemon began, Unix time",
         _figure(lambda view: view.started_s),
     ),
     Single(
         "wheeld_daemon_restarts_total",
-        "counter",
         "how often the daemon began another run, since the page started",
         _figure(lambda view: view.wheel.restarts),
     ),
     Single(
         "wheeld_daemon_events_total",
-        "counter",
         "each counter of the daemon since its start, by the part that counts",
         lambda view: [] if view.health is None else _counters(view.health),
         ("part", "name"),
@@ -185,7 +175,6 @@ METRICS: tuple[Single | Histogram, ...] = (
     ),
     Single(
         "wheeld_table_state",
-        "gauge",
         "1 for the present state of the table, 0 for each other state",
         lambda view: (
             [] if view.table is None else [((name,), name == view.table.state) for name in get_args(StateName)]
@@ -194,29 +183,22 @@ METRICS: tuple[Single | Histogram, ...] = (
     ),
     Single(
         "wheeld_bets_open",
-        "gauge",
         "1 while bets are taken",
         _figure(lambda view: None if view.table is None else view.table.bets == "open"),
     ),
     Single(
         "wheeld_results_total",
-        "counter",
         "valid coups since the page started",
         _figure(lambda view: view.wheel.verdicts["result"]),
     ),
     Single(
         "wheeld_voids_total",
-        "counter",
         "void coups since the page started",
         lambda view: [((cause.value,), view.wheel.verdicts[cause.value]) for cause in Cause],
         ("cause",),
     ),
     Single(
-        "wheeld_notices_total",
-        "counter",
-        "notices since the page started",
-        lambda view: _by_name(view.wheel.notices),
-        ("notice",),
+        "wheeld_notices_total", "notices since the page started", lambda view: _by_name(view.wheel.notices), ("notice",)
     ),
     Histogram(
         "wheeld_verdict_margin_ratio",
@@ -231,71 +213,60 @@ METRICS: tuple[Single | Histogram, ...] = (
     ),
     Single(
         "wheeld_sensor_working",
-        "gauge",
         "1 for a sensor that works, 0 for one that does not",
         lambda view: [] if view.health is None else _by_name(view.health.sensors),
         ("sensor",),
     ),
     Single(
         "wheeld_sensor_left_out",
-        "gauge",
         "1 for a sensor that the table plays without",
         lambda view: [] if view.table is None else _by_name(dict.fromkeys(view.table.without, 1)),
         ("sensor",),
     ),
     Single(
         "wheeld_sensor_trouble",
-        "gauge",
         "1 for each thing that is wrong with a sensor, or with the line to the sensors (`link`)",
         _troubles,
         ("sensor", "trouble"),
     ),
     Single(
         "wheeld_self_test_passed",
-        "gauge",
         "1 if the self-test of this run passed",
         _of_health(lambda health: None if health.self_test is None else health.self_test.passed),
     ),
     Single(
         "wheeld_clock_error_seconds",
-        "gauge",
         "by how much the clock of the sensors may be wrong, compared with the computer's",
         _of_health(lambda health: health.clock.error_us, per=1e6),
     ),
     Single(
         "wheeld_clock_drift_ratio",
-        "gauge",
         "by which part the clock of the sensors goes too fast: 0.00001 is 10 ppm",
         _of_health(lambda health: health.clock.drift_ppm, per=1e6),
     ),
     Single(
         "wheeld_clock_synchronised",
-        "gauge",
         "1 if a time server has set the computer's clock",
         _of_health(lambda health: health.clock.synchronised),
     ),
     Single(
         "wheeld_outbox_messages",
-        "gauge",
         "messages that the wheel owes: the broker, or a configured settlement system, has not confirmed them",
         _of_health(lambda health: health.outbox_depth),
     ),
     Single(
         "wheeld_temperature_celsius",
-        "gauge",
         "temperatures of the wheel's computer",
         lambda view: [] if view.health is None else _by_name(view.health.temperatures_c),
         ("zone",),
     ),
     Single(
         "wheeld_unreadable_messages_total",
-        "counter",
         "messages on the wheel's topics that this version cannot read, since the page started",
         _figure(lambda view: view.wheel.unreadable),
     ),
     Single(
         "wheeld_entries_left_out",
-        "gauge",
         "entries of the report of health that become no metric: their names are too long, not printable or too many",
         _of_health(_left_out),
     ),
