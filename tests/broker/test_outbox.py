@@ -61,6 +61,14 @@ class Bench:
         return [msgspec.json.decode(payload).get("seq") for payload in self.broker.payloads]
 
 
+@pytest.fixture
+def broker() -> FakeBroker:
+    """A broker that is up."""
+    up = FakeBroker()
+    up.up()
+    return up
+
+
 @asynccontextmanager
 async def running(path: Path, broker: FakeBroker, *, settlement_ack: bool = False) -> AsyncIterator[Bench]:
     bench = Bench(path, broker, settlement_ack=settlement_ack)
@@ -92,9 +100,7 @@ async def test_publishes_in_order_and_settles(tmp_path: Path) -> None:
         assert bench.outbox.counters["published"] == 5
 
 
-async def test_more_than_a_batch(tmp_path: Path) -> None:
-    broker = FakeBroker()
-    broker.up()
+async def test_more_than_a_batch(tmp_path: Path, broker: FakeBroker) -> None:
     async with running(tmp_path / "j", broker) as bench:
         for _ in range(2 * BATCH_MAX + 1):
             bench.append("result")
@@ -116,9 +122,7 @@ async def test_what_was_not_confirmed_goes_out_again(tmp_path: Path) -> None:
         assert bench.seqs() == [1, 1, 2]
 
 
-async def test_settlement_holds_the_debt_until_its_ack(tmp_path: Path) -> None:
-    broker = FakeBroker()
-    broker.up()
+async def test_settlement_holds_the_debt_until_its_ack(tmp_path: Path, broker: FakeBroker) -> None:
     async with running(tmp_path / "j", broker, settlement_ack=True) as bench:
         bench.append("result", "notice", "void", "result")
         await settle()
@@ -136,9 +140,7 @@ async def test_settlement_holds_the_debt_until_its_ack(tmp_path: Path) -> None:
         assert bench.outbox.counters["acks"] == 4
 
 
-async def test_an_ack_beyond_what_exists_is_refused_and_logged(tmp_path: Path) -> None:
-    broker = FakeBroker()
-    broker.up()
+async def test_an_ack_beyond_what_exists_is_refused_and_logged(tmp_path: Path, broker: FakeBroker) -> None:
     async with running(tmp_path / "j", broker, settlement_ack=True) as bench:
         bench.append("result")
         await settle()
@@ -149,9 +151,7 @@ async def test_an_ack_beyond_what_exists_is_refused_and_logged(tmp_path: Path) -
         assert [(log["event"], log["seq"], log["last_seq"]) for log in logs] == [("ack.refused", 2, 1)]
 
 
-async def test_a_new_connection_repairs_what_the_broker_retained(tmp_path: Path) -> None:
-    broker = FakeBroker()
-    broker.up()
+async def test_a_new_connection_repairs_what_the_broker_retained(tmp_path: Path, broker: FakeBroker) -> None:
     async with running(tmp_path / "j", broker) as bench:
         bench.append("table", "board", "table", "result")
         await settle()
@@ -165,9 +165,7 @@ async def test_a_new_connection_repairs_what_the_broker_retained(tmp_path: Path)
         assert bench.seqs() == [1, None, 2, 3, None, 2]
 
 
-async def test_resend_repeats_the_same_bytes(tmp_path: Path) -> None:
-    broker = FakeBroker()
-    broker.up()
+async def test_resend_repeats_the_same_bytes(tmp_path: Path, broker: FakeBroker) -> None:
     async with running(tmp_path / "j", broker) as bench:
         bench.append("result", "table", "notice", "table")
         await settle()
@@ -235,9 +233,7 @@ async def test_a_resend_goes_on_over_the_next_connection(tmp_path: Path) -> None
         assert bench.answered == [(1, 20)]
 
 
-async def test_a_resend_that_the_broker_refuses_holds_up_nothing_else(tmp_path: Path) -> None:
-    broker = FakeBroker()
-    broker.up()
+async def test_a_resend_that_the_broker_refuses_holds_up_nothing_else(tmp_path: Path, broker: FakeBroker) -> None:
     async with running(tmp_path / "j", broker) as bench:
         bench.append("result", "void")
         await settle()
@@ -356,9 +352,7 @@ async def test_a_resend_brings_all_from_the_first_to_the_last(tmp_path: Path, co
         assert {last for _, last in bench.answered} == {count}
 
 
-async def test_no_message_leaves_a_task_behind(tmp_path: Path) -> None:
-    broker = FakeBroker()
-    broker.up()
+async def test_no_message_leaves_a_task_behind(tmp_path: Path, broker: FakeBroker) -> None:
     async with running(tmp_path / "j", broker) as bench:
         bench.append("result")
         await settle(100)

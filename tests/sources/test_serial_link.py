@@ -10,14 +10,14 @@ import os
 import subprocess
 import sys
 import termios
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 import serial
 
 from wheeld.ports import LinkClosedError
-from wheeld.sources.link.serial_link import UNSENT_BYTES_MAX, PortUnavailableError, open_serial
+from wheeld.sources.link.serial_link import UNSENT_BYTES_MAX, PortUnavailableError, SerialLink, open_serial
 
 PATIENCE_S = 10
 """For events that come at once; only a defect waits so long."""
@@ -44,14 +44,19 @@ def pty() -> Iterator[Pty]:
     line.unplug()
 
 
-async def test_bytes_go_both_ways_as_they_are(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200, "port")
+@pytest.fixture
+async def link(pty: Pty) -> AsyncIterator[SerialLink]:
+    opened = open_serial(pty.name, 115200, "port")
+    yield opened
+    await opened.close()
+
+
+async def test_bytes_go_both_ways_as_they_are(pty: Pty, link: SerialLink) -> None:
     everything = bytes(range(256))
     os.write(pty.board_fd, everything)
     assert await link.read() == everything
     await link.write(everything)
     assert os.read(pty.board_fd, 1000) == everything
-    await link.close()
 
 
 @pytest.mark.parametrize(("ready", "wanted"), [(True, termios.TIOCMBIS), (False, termios.TIOCMBIC)])
@@ -73,29 +78,24 @@ async def test_the_lines_on_which_boards_reset_are_on_or_off(
     await link.close()
 
 
-async def test_read_waits_for_bytes(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200, "port")
+async def test_read_waits_for_bytes(pty: Pty, link: SerialLink) -> None:
     reading = asyncio.create_task(link.read())
     await asyncio.sleep(0)
     assert not reading.done()
     os.write(pty.board_fd, b"late")
     assert await asyncio.wait_for(reading, PATIENCE_S) == b"late"
-    await link.close()
 
 
-async def test_a_reader_that_gives_up_leaves_the_link_usable(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200, "port")
+async def test_a_reader_that_gives_up_leaves_the_link_usable(pty: Pty, link: SerialLink) -> None:
     reading = asyncio.create_task(link.read())
     await asyncio.sleep(0)
     reading.cancel()
     await asyncio.wait([reading])
     os.write(pty.board_fd, b"x")
     assert await asyncio.wait_for(link.read(), PATIENCE_S) == b"x"
-    await link.close()
 
 
-async def test_every_later_caller_gets_the_first_reason(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200, "port")
+async def test_every_later_caller_gets_the_first_reason(pty: Pty, link: SerialLink) -> None:
     reading = asyncio.create_task(link.read())
     await asyncio.sleep(0)
     pty.unplug()
@@ -108,8 +108,7 @@ async def test_every_later_caller_gets_the_first_reason(pty: Pty) -> None:
         await link.read()
 
 
-async def test_a_closed_link_is_an_error_for_who_waits(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200, "port")
+async def test_a_closed_link_is_an_error_for_who_waits(link: SerialLink) -> None:
     reading = asyncio.create_task(link.read())
     await asyncio.sleep(0)
     await link.close()
@@ -130,8 +129,7 @@ async def test_an_error_in_reading_ends_the_link(pty: Pty, monkeypatch: pytest.M
             await link.read()
 
 
-async def test_writing_to_a_line_that_is_gone(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200, "port")
+async def test_writing_to_a_line_that_is_gone(pty: Pty, link: SerialLink) -> None:
     pty.unplug()
     with pytest.raises(LinkClosedError, match="writing failed"):
         await link.write(b"x")
@@ -146,8 +144,7 @@ def fill(fd: int) -> int:
     return written
 
 
-async def test_what_the_kernel_does_not_take_is_sent_later_and_whole(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200, "port")
+async def test_what_the_kernel_does_not_take_is_sent_later_and_whole(pty: Pty, link: SerialLink) -> None:
     os.set_blocking(pty.board_fd, False)
     filler = os.open(pty.name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
     filled = fill(filler)
@@ -164,12 +161,9 @@ async def test_what_the_kernel_does_not_take_is_sent_later_and_whole(pty: Pty) -
             except BlockingIOError:
                 continue
     assert got[filled:] == block
-    await link.close()
 
 
-async def test_a_board_that_takes_nothing_ends_the_link(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200, "port")
-
+async def test_a_board_that_takes_nothing_ends_the_link(link: SerialLink) -> None:
     async def flood() -> None:
         for _ in range(UNSENT_BYTES_MAX):
             await link.write(b"x" * 1000)
