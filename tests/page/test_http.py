@@ -96,8 +96,12 @@ async def command(client: TestClient[Any, Any], name: str, **more: object) -> Cl
     return await client.post(f"/chef/commands/{name}", json=asked)
 
 
-async def test_a_command_goes_out_under_the_panel_s_own_name_and_its_answer_comes_back() -> None:
-    house = House()
+@pytest.fixture
+def house() -> House:
+    return House()
+
+
+async def test_a_command_goes_out_under_the_panel_s_own_name_and_its_answer_comes_back(house: House) -> None:
     house.replies = [reply("rien_ne_va_plus", why="bets close")]
     async with at_panel(house) as client:
         answer = await (await command(client, "rien_ne_va_plus")).json()
@@ -126,8 +130,7 @@ async def test_an_answer_to_somebody_else_is_not_taken(forged: ReplyPayload, mon
         assert await (await command(client, "open")).json() == {"done": None}
 
 
-async def test_a_command_that_could_not_be_sent_says_so() -> None:
-    house = House()
+async def test_a_command_that_could_not_be_sent_says_so(house: House) -> None:
     house.is_broker_there = False
     async with at_panel(house) as client:
         answer = await (await command(client, "open")).json()
@@ -135,8 +138,7 @@ async def test_a_command_that_could_not_be_sent_says_so() -> None:
 
 
 @pytest.mark.parametrize(("since_s", "is_sent"), [(SEEN_S_MAX, True), (SEEN_S_MAX + 0.1, False), (-0.1, False)])
-async def test_a_press_that_its_connection_kept_back_is_not_sent(since_s: float, is_sent: bool) -> None:
-    house = House()
+async def test_a_press_that_its_connection_kept_back_is_not_sent(since_s: float, is_sent: bool, house: House) -> None:
     house.replies = [reply("open")]
     async with at_panel(house) as client:
         house.now_s = 100.0
@@ -145,8 +147,7 @@ async def test_a_press_that_its_connection_kept_back_is_not_sent(since_s: float,
     assert is_sent or "10 s old" in answer["unsent"]
 
 
-async def test_a_press_that_a_browser_sends_again_is_done_once_and_answered_twice() -> None:
-    house = House()
+async def test_a_press_that_a_browser_sends_again_is_done_once_and_answered_twice(house: House) -> None:
     house.replies = [reply("open", why="open")]
     async with at_panel(house) as client:
         answers = [await (await command(client, "open")).json() for _ in range(2)]
@@ -157,8 +158,9 @@ async def test_a_press_that_a_browser_sends_again_is_done_once_and_answered_twic
 
 
 @pytest.mark.parametrize(("name", "more"), [("close", {}), ("open", {"reason": "another"}), ("open", {"coup": 2})])
-async def test_a_press_that_comes_again_with_another_command_is_refused(name: str, more: dict[str, object]) -> None:
-    house = House()
+async def test_a_press_that_comes_again_with_another_command_is_refused(
+    name: str, more: dict[str, object], house: House
+) -> None:
     house.replies = [reply("open", why="open")]
     async with at_panel(house) as client:
         await command(client, "open")
@@ -179,8 +181,7 @@ async def test_answers_are_kept_for_so_many_presses(monkeypatch: pytest.MonkeyPa
     assert len(house.sent) == 3
 
 
-async def test_a_panel_that_the_broker_does_not_let_in_says_so_and_offers_nothing() -> None:
-    house = House()
+async def test_a_panel_that_the_broker_does_not_let_in_says_so_and_offers_nothing(house: House) -> None:
     async with at_panel(house) as client:
         seen = []
         for house.panel.is_reached in (True, False):
@@ -203,9 +204,8 @@ async def test_a_command_that_the_broker_has_not_confirmed_is_not_called_unsent(
         assert await (await command(client, "open")).json() == answer
 
 
-async def test_a_press_is_kept_for_a_wheel_that_is_away_as_long_as_the_chef_waits_but_rien_va() -> None:
+async def test_a_press_is_kept_for_a_wheel_that_is_away_as_long_as_the_chef_waits_but_rien_va(house: House) -> None:
     """What nobody answered he says again: the first must not come then. "Rien va" counts from when it was said."""
-    house = House()
     house.replies = [reply("open"), reply("rien_va")]
     async with at_panel(house) as client:
         for name, press in (("open", "a" * 32), ("rien_va", "b" * 32)):
@@ -232,8 +232,7 @@ async def test_the_bouler_s_panel_is_the_same_page_with_his_words_alone() -> Non
 
 
 @pytest.mark.parametrize("name", ["resend", "inspect", "program", "anything"])
-async def test_what_is_no_chef_s_command_does_not_exist(name: str) -> None:
-    house = House()
+async def test_what_is_no_chef_s_command_does_not_exist(name: str, house: House) -> None:
     async with at_panel(house) as client:
         assert (await command(client, name)).status == 404
     assert house.sent == []
@@ -252,15 +251,13 @@ async def test_what_is_no_chef_s_command_does_not_exist(name: str) -> None:
         {"case": "no case"},
     ],
 )
-async def test_what_the_wheel_would_not_take_is_not_sent(more: dict[str, object]) -> None:
-    house = House()
+async def test_what_the_wheel_would_not_take_is_not_sent(more: dict[str, object], house: House) -> None:
     async with at_panel(house) as client:
         assert (await command(client, "rien_va", **more)).status == 400
     assert house.sent == []
 
 
-async def test_without_the_token_nothing_can_be_seen_or_done() -> None:
-    house = House()
+async def test_without_the_token_nothing_can_be_seen_or_done(house: House) -> None:
     for token in (None, "wrong", ""):
         async with at_panel(house, token=token) as client:
             assert (await command(client, "open")).status == 403
@@ -282,8 +279,7 @@ async def test_the_token_s_form_keeps_the_language_that_was_asked_for() -> None:
         assert "offers" in await answer.text()
 
 
-async def test_five_wrong_tokens_lock_the_right_one_out_for_a_minute() -> None:
-    house = House()
+async def test_five_wrong_tokens_lock_the_right_one_out_for_a_minute(house: House) -> None:
     async with at_panel(house, token=None) as client:
         for _ in range(ATTEMPTS):
             await client.post("/chef/token", data={"token": "wrong"})
@@ -295,8 +291,7 @@ async def test_five_wrong_tokens_lock_the_right_one_out_for_a_minute() -> None:
         assert (await command(client, "open")).status == 200
 
 
-async def test_who_cannot_wait_does_not_make_the_minute_longer() -> None:
-    house = House()
+async def test_who_cannot_wait_does_not_make_the_minute_longer(house: House) -> None:
     async with at_panel(house, token=None) as client:
         for _ in range(ATTEMPTS):
             await client.post("/chef/token", data={"token": "wrong"})
@@ -327,8 +322,7 @@ def test_a_cookie_that_is_no_text_is_no_session() -> None:
     assert token.session("\udcff") is None
 
 
-async def test_another_site_cannot_send_commands_through_the_chef_s_browser() -> None:
-    house = House()
+async def test_another_site_cannot_send_commands_through_the_chef_s_browser(house: House) -> None:
     async with at_panel(house) as client:
         body = {"press": PRESS, "seen_s": 0, "coup": 1, "by": "x", "reason": "y"}
         for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
@@ -342,8 +336,7 @@ async def test_another_site_cannot_send_commands_through_the_chef_s_browser() ->
     assert house.sent == []
 
 
-async def test_the_cookie_is_for_this_panel_s_own_pages_alone() -> None:
-    house = House()
+async def test_the_cookie_is_for_this_panel_s_own_pages_alone(house: House) -> None:
     async with at_panel(house, token=None) as client:
         answer = await client.post("/chef/token", data={"token": TOKEN}, allow_redirects=False)
         said = answer.headers["Set-Cookie"]
@@ -384,15 +377,13 @@ async def test_the_panel_answers_under_no_other_name() -> None:
         assert (await client.post("/chef/token", headers={"Host": "evil.example"})).status == 421
 
 
-async def test_a_body_that_is_too_large_is_refused() -> None:
-    house = House()
+async def test_a_body_that_is_too_large_is_refused(house: House) -> None:
     async with at_panel(house) as client:
         assert (await command(client, "open", reason="x" * 100_000)).status == 413
     assert house.sent == []
 
 
-async def test_the_players_port_has_nothing_of_the_chef() -> None:
-    house = House()
+async def test_the_players_port_has_nothing_of_the_chef(house: House) -> None:
     async with TestClient(TestServer(house.pages.application())) as client:
         for path in ("/chef", "/chef/events"):
             assert (await client.get(path)).status == 404
@@ -400,8 +391,7 @@ async def test_the_players_port_has_nothing_of_the_chef() -> None:
             assert (await client.post(path, json={})).status in (404, 405)
 
 
-async def test_the_display_s_own_port_shows_the_board_and_not_how_ball_and_rotor_turn() -> None:
-    house = House()
+async def test_the_display_s_own_port_shows_the_board_and_not_how_ball_and_rotor_turn(house: House) -> None:
     house.pages.take_line("frame", b'{"line":"frame"}')
     async with TestClient(TestServer(house.pages.display_application())) as client:
         for path in ("/events", "/chef", "/chef/events", "/metrics"):
@@ -463,8 +453,7 @@ async def _events(answer: ClientResponse, count: int) -> list[str]:
     return kinds
 
 
-async def test_a_viewer_gets_what_is_known_and_the_sensors_are_wanted_while_he_looks() -> None:
-    house = House()
+async def test_a_viewer_gets_what_is_known_and_the_sensors_are_wanted_while_he_looks(house: House) -> None:
     house.pages.take_line("about", b'{"line":"about"}')
     async with TestClient(TestServer(house.pages.application())) as client:
         async with client.get("/events") as answer:
@@ -481,8 +470,7 @@ async def test_a_viewer_gets_what_is_known_and_the_sensors_are_wanted_while_he_l
                 await asyncio.sleep(0.01)
 
 
-async def test_a_display_wants_no_sensors() -> None:
-    house = House()
+async def test_a_display_wants_no_sensors(house: House) -> None:
     async with TestClient(TestServer(house.pages.application())) as client, client.get("/display/events") as answer:
         assert await _events(answer, 1) == ["wheel"]
     assert house.wanted == []

@@ -19,6 +19,11 @@ from wheeld.page.wheel import WheelView
 LANGUAGES: tuple[Language, ...] = ("fr", "it", "en")
 
 
+@pytest.fixture
+def evening() -> Evening:
+    return Evening().open()
+
+
 def test_a_wheel_of_which_nothing_is_known_is_shown_as_such() -> None:
     shown = WheelInWords(WheelView(), NumberHistory(), "en").whole(0)
     assert (shown["online"], shown["state"]) == (False, None)
@@ -38,8 +43,7 @@ def test_a_table_of_which_the_broker_has_nothing_is_told_from_one_that_is_away()
     assert not WheelInWords(wheel, NumberHistory(), "en").board()["never"]
 
 
-def test_a_result_is_shown_with_its_colour_and_history() -> None:
-    evening = Evening().open()
+def test_a_result_is_shown_with_its_colour_and_history(evening: Evening) -> None:
     evening.coup(23)
     shown = WheelInWords(*watched(evening), "en").whole(0)
     assert shown["number"] == {"number": "23", "colour": "rouge"}
@@ -52,8 +56,7 @@ def test_a_result_is_shown_with_its_colour_and_history() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_void_is_shown_with_its_article_in_the_reader_s_language(language: Language) -> None:
-    evening = Evening().open()
+def test_a_void_is_shown_with_its_article_in_the_reader_s_language(language: Language, evening: Evening) -> None:
     evening.launch(evening.way, laps=5)
     evening.wait(4)
     shown = WheelInWords(*watched(evening), language).whole(0)
@@ -63,8 +66,7 @@ def test_a_void_is_shown_with_its_article_in_the_reader_s_language(language: Lan
     assert shown["cause"].startswith("Art. 11: ")
 
 
-def test_the_last_ruling_is_shown_with_its_coup_who_when_and_why() -> None:
-    evening = Evening().open()
+def test_the_last_ruling_is_shown_with_its_coup_who_when_and_why(evening: Evening) -> None:
     evening.coup(23)
     assert WheelInWords(*watched(evening), "en").whole(0)["ruling"] is None
     evening.say("operations_done")
@@ -76,8 +78,7 @@ def test_the_last_ruling_is_shown_with_its_coup_who_when_and_why() -> None:
     assert shown == f"coup 1: the number is 4 — seen by the camera (Bianchi, {when} UTC)"
 
 
-def test_late_bets_are_shown_with_their_coup_who_and_how_far_the_ball_had_run() -> None:
-    evening = Evening().open()
+def test_late_bets_are_shown_with_their_coup_who_and_how_far_the_ball_had_run(evening: Evening) -> None:
     passes = evening.launch()
     evening.until(passes[13].t_us)
     assert WheelInWords(*watched(evening), "en").whole(0)["late_bets"] == []
@@ -109,8 +110,7 @@ def test_a_late_bet_at_a_head_that_counts_no_laps_is_shown_without_them() -> Non
 
 
 @pytest.mark.parametrize(("ends", "then"), [("suspend", "play suspended"), ("close", "table closed")])
-def test_a_void_is_told_before_what_becomes_of_play(ends: CommandName, then: str) -> None:
-    evening = Evening().open()
+def test_a_void_is_told_before_what_becomes_of_play(ends: CommandName, then: str, evening: Evening) -> None:
     evening.launch(laps=5)
     evening.wait(1.5)
     evening.say(ends)
@@ -120,8 +120,7 @@ def test_a_void_is_told_before_what_becomes_of_play(ends: CommandName, then: str
     assert WheelInWords(*watched(Evening().open()), "en").board()["cause"] == ""
 
 
-def test_a_suspension_of_a_later_game_is_no_void() -> None:
-    evening = Evening().open()
+def test_a_suspension_of_a_later_game_is_no_void(evening: Evening) -> None:
     evening.void_by_chef()
     evening.say("suspend")
     assert WheelInWords(*watched(evening), "en").board()["ritual"] == "rien va · play suspended"
@@ -132,8 +131,7 @@ def test_a_suspension_of_a_later_game_is_no_void() -> None:
     assert (shown["ritual"], shown["cause"]) == ("play suspended", "")
 
 
-def test_a_void_that_was_before_this_program_is_known_from_the_board() -> None:
-    evening = Evening().open()
+def test_a_void_that_was_before_this_program_is_known_from_the_board(evening: Evening) -> None:
     evening.launch(evening.way, laps=5)
     evening.wait(4)
     wheel = WheelView()
@@ -149,16 +147,14 @@ def test_a_void_that_was_before_this_program_is_known_from_the_board() -> None:
     )
 
 
-def test_a_wheel_that_is_offline_offers_nothing() -> None:
-    evening = Evening().open()
+def test_a_wheel_that_is_offline_offers_nothing(evening: Evening) -> None:
     wheel, numbers = watched(evening)
     assert WheelInWords(wheel, numbers, "en").panel("chef")["offers"]
     wheel.take("availability", ONLINE.replace(b"online", b"offline"), retained=False, now_s=0)
     assert WheelInWords(wheel, numbers, "en").panel("chef")["offers"] == []
 
 
-def test_the_display_has_nothing_for_technicians() -> None:
-    evening = Evening().open()
+def test_the_display_has_nothing_for_technicians(evening: Evening) -> None:
     evening.coup(23)
     shown = WheelInWords(*watched(evening), "en").board()
     assert not {"bouler", "health", "head", "void", "offers"} & shown.keys()

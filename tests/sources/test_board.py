@@ -35,8 +35,12 @@ def down_for(trouble: Trouble, t_us: int) -> SensorState:
     return SensorState(t_us, sensor="link", ok=False, what=trouble)
 
 
-def test_every_event_becomes_its_observation_on_the_host_s_time_line() -> None:
-    bench = Bench()
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_every_event_becomes_its_observation_on_the_host_s_time_line(bench: Bench) -> None:
     bench.run(500)
     events: list[m.Event] = [
         m.RotorEdge(57, "cw"),
@@ -62,8 +66,7 @@ def test_every_event_becomes_its_observation_on_the_host_s_time_line() -> None:
     assert bench.board.sensors["beam/2"] is False
 
 
-def test_every_button_is_a_command() -> None:
-    bench = Bench()
+def test_every_button_is_a_command(bench: Bench) -> None:
     bench.run(500)
     for button in get_args(m.Button):
         bench.event(m.ButtonPress(button))
@@ -71,16 +74,14 @@ def test_every_button_is_a_command() -> None:
     assert [seen.name for seen in bench.plain() if isinstance(seen, Command)] == list(get_args(m.Button))
 
 
-def test_heartbeats_let_time_pass() -> None:
-    bench = Bench()
+def test_heartbeats_let_time_pass(bench: Bench) -> None:
     bench.run(3_000)
     passed = [seen.t_us for seen in bench.seen if isinstance(seen, TimePassed)]
     assert len(passed) >= 28
     assert passed[-1] == pytest.approx(3_000_000, abs=5_000)
 
 
-def test_the_first_report_is_the_time_then_once_a_second() -> None:
-    bench = Bench()
+def test_the_first_report_is_the_time_then_once_a_second(bench: Bench) -> None:
     bench.run(5_000)
     assert isinstance(bench.seen[0], ClockReading)
     assert bench.seen[0].t_us == bench.seen[1].t_us > 0
@@ -97,8 +98,7 @@ def test_before_the_first_comparison_nothing_is_known_of_the_clock() -> None:
     assert Bench().board.clock_now(0) is None
 
 
-def test_what_the_board_kept_from_before_this_process_is_dated_as_it_was() -> None:
-    bench = Bench()
+def test_what_the_board_kept_from_before_this_process_is_dated_as_it_was(bench: Bench) -> None:
     bench.event(m.BallPass(1), ago_ms=30_000)
     bench.event(m.BallPass(2), ago_ms=10_000)
     bench.run(300)
@@ -110,16 +110,14 @@ def test_what_the_board_kept_from_before_this_process_is_dated_as_it_was() -> No
     assert reading.utc_us == pytest.approx(UTC_AT_0_US - 30_000_000, abs=reading.error_us)
 
 
-def test_events_are_acknowledged_when_they_are_safe() -> None:
-    bench = Bench()
+def test_events_are_acknowledged_when_they_are_safe(bench: Bench) -> None:
     for beam in (0, 1, 2):
         bench.event(m.BallPass(beam))
     bench.run(600)
     assert bench.acked[-1] == 3
 
 
-def test_nothing_is_acknowledged_that_was_not_handed_on() -> None:
-    bench = Bench()
+def test_nothing_is_acknowledged_that_was_not_handed_on(bench: Bench) -> None:
     bench.deaf_to = (m.SyncRequest,)
     bench.event(m.BallPass(0))
     bench.run(600)
@@ -127,8 +125,7 @@ def test_nothing_is_acknowledged_that_was_not_handed_on() -> None:
     assert bench.acked == []
 
 
-def test_an_acknowledgement_from_before_a_reset_does_no_harm() -> None:
-    bench = Bench()
+def test_an_acknowledgement_from_before_a_reset_does_no_harm(bench: Bench) -> None:
     bench.board.acknowledge(Position(1, 1))
     bench.run(500)
     bench.board.acknowledge(Position(1, 999))
@@ -136,8 +133,7 @@ def test_an_acknowledgement_from_before_a_reset_does_no_harm() -> None:
     assert bench.acked == []
 
 
-def test_silence_is_reported_once_and_so_is_its_end() -> None:
-    bench = Bench()
+def test_silence_is_reported_once_and_so_is_its_end(bench: Bench) -> None:
     bench.run(2_000)
     bench.mute = True
     bench.run(5_000)
@@ -151,8 +147,7 @@ def test_silence_is_reported_once_and_so_is_its_end() -> None:
     assert bench.board.counters["link_faults"] == 1
 
 
-def test_what_was_observed_during_a_silence_still_arrives() -> None:
-    bench = Bench()
+def test_what_was_observed_during_a_silence_still_arrives(bench: Bench) -> None:
     bench.run(2_000)
     bench.mute = True
     bench.run(1_500)
@@ -166,8 +161,7 @@ def test_what_was_observed_during_a_silence_still_arrives() -> None:
     assert ball.t_us == pytest.approx(3_500_000, abs=5_000)
 
 
-def test_a_cable_that_was_out_for_less_than_the_limit_loses_nothing() -> None:
-    bench = Bench()
+def test_a_cable_that_was_out_for_less_than_the_limit_loses_nothing(bench: Bench) -> None:
     bench.run(2_000)
     bench.mute = True
     bench.run(400)
@@ -181,8 +175,7 @@ def test_a_cable_that_was_out_for_less_than_the_limit_loses_nothing() -> None:
     assert seen.t_us == pytest.approx(2_400_000, abs=5_000)
 
 
-def test_a_board_that_never_answers_is_silent_from_the_start() -> None:
-    bench = Bench()
+def test_a_board_that_never_answers_is_silent_from_the_start(bench: Bench) -> None:
     bench.mute = True
     bench.run(1_500)
     assert bench.seen == [down_for(Trouble.NOTHING_HEARD, 0)]
@@ -192,8 +185,7 @@ def test_a_board_that_never_answers_is_silent_from_the_start() -> None:
     assert bench.seen[-1].t_us == pytest.approx(2_000_000, abs=5_000)
 
 
-def test_a_host_that_stood_still_does_not_call_the_board_silent() -> None:
-    bench = Bench()
+def test_a_host_that_stood_still_does_not_call_the_board_silent(bench: Bench) -> None:
     bench.run(2_000)
     bench.host_ms += STALL_NS // 1_000_000 * 20
     bench.run(300)
@@ -204,8 +196,7 @@ def test_a_host_that_stood_still_does_not_call_the_board_silent() -> None:
     assert bench.plain() == [down_for(Trouble.NOTHING_HEARD, bench.plain()[0].t_us)]
 
 
-def test_a_lost_frame_is_asked_for_again() -> None:
-    bench = Bench()
+def test_a_lost_frame_is_asked_for_again(bench: Bench) -> None:
     bench.run(500)
     bench.lost = True
     bench.event(m.BallPass(1))
@@ -216,8 +207,7 @@ def test_a_lost_frame_is_asked_for_again() -> None:
     assert [seen.beam for seen in bench.plain() if isinstance(seen, BallPass)] == [1, 2]
 
 
-def test_events_that_are_lost_are_a_fault_of_the_link() -> None:
-    bench = Bench()
+def test_events_that_are_lost_are_a_fault_of_the_link(bench: Bench) -> None:
     bench.run(500)
     bench.lost = True
     for beam in (0, 1, 2):
@@ -239,8 +229,7 @@ def test_events_that_are_lost_are_a_fault_of_the_link() -> None:
     assert (fault["reason"], fault["first_seq"], fault["last_seq"]) == ("events_lost", 0, 1)
 
 
-def test_a_board_that_starts_anew_is_a_fault_and_time_goes_on() -> None:
-    bench = Bench()
+def test_a_board_that_starts_anew_is_a_fault_and_time_goes_on(bench: Bench) -> None:
     bench.run(3_000)
     bench.boot(2)
     bench.board.opened(bench.host_ms * 1_000_000)
@@ -258,8 +247,7 @@ def test_a_board_that_starts_anew_is_a_fault_and_time_goes_on() -> None:
     assert readings[-1].utc_us == pytest.approx(UTC_AT_0_US + readings[-1].t_us, abs=20_000)
 
 
-def test_a_clock_that_steps_is_a_fault_and_time_goes_on() -> None:
-    bench = Bench()
+def test_a_clock_that_steps_is_a_fault_and_time_goes_on(bench: Bench) -> None:
     bench.run(3_000)
     bench.started_ms -= 5_000
     bench.run(3_000)
@@ -273,9 +261,8 @@ def test_a_clock_that_steps_is_a_fault_and_time_goes_on() -> None:
 
 
 @pytest.mark.parametrize("ago_ms", [-3_600_000, 700])
-def test_an_event_dated_in_the_future_or_the_past_is_a_fault_and_no_event(ago_ms: int) -> None:
+def test_an_event_dated_in_the_future_or_the_past_is_a_fault_and_no_event(ago_ms: int, bench: Bench) -> None:
     """Taken for true, the one would make all that comes later too late to count, the other be counted late itself."""
-    bench = Bench()
     bench.run(3_000)
     bench.event(m.BallPass(0))
     bench.run(10)
@@ -293,8 +280,7 @@ def test_an_event_dated_in_the_future_or_the_past_is_a_fault_and_no_event(ago_ms
     assert bench.board.counters["misdated"] == 1
 
 
-def test_a_board_that_does_not_answer_time_requests_is_used_all_the_same() -> None:
-    bench = Bench()
+def test_a_board_that_does_not_answer_time_requests_is_used_all_the_same(bench: Bench) -> None:
     bench.deaf_to = (m.SyncRequest,)
     for _ in range(HELD_MAX):
         bench.event(m.RotorEdge(1, "cw"))
@@ -308,8 +294,7 @@ def test_a_board_that_does_not_answer_time_requests_is_used_all_the_same() -> No
     assert [seen for seen in bench.seen if isinstance(seen, ClockReading)]
 
 
-def test_the_self_test_reports_only_changes() -> None:
-    bench = Bench()
+def test_the_self_test_reports_only_changes(bench: Bench) -> None:
     bench.sensors = [m.SensorReport("beam", 1, ok=False), m.SensorReport("reader", 0, ok=True)]
     bench.run(500)
     (reported,) = bench.plain()
@@ -349,8 +334,7 @@ def told(bench: Bench) -> dict[str, bool]:
     return {seen.sensor: seen.active for seen in bench.levels()}
 
 
-def test_how_everything_stands_is_told_once_at_the_start() -> None:
-    bench = Bench()
+def test_how_everything_stands_is_told_once_at_the_start(bench: Bench) -> None:
     bench.standing = m.Levels((2,), (1,), ("rien_va",), "present")
     bench.run(2_000)
     active = {name for name, is_active in told(bench).items() if is_active}
@@ -368,8 +352,7 @@ def test_how_everything_stands_is_told_once_at_the_start() -> None:
     assert len(bench.levels()) == known
 
 
-def test_an_object_s_level_follows_its_events_and_is_mended_by_the_next_heartbeat() -> None:
-    bench = Bench()
+def test_an_object_s_level_follows_its_events_and_is_mended_by_the_next_heartbeat(bench: Bench) -> None:
     bench.run(1_000)
     known = len(bench.levels())
     bench.event(m.ObjectSeen(present=True))
@@ -382,9 +365,8 @@ def test_an_object_s_level_follows_its_events_and_is_mended_by_the_next_heartbea
 
 
 @pytest.mark.parametrize("present", [True, False])
-def test_what_a_ring_kept_is_judged_by_how_the_object_sensor_stood_before_it(*, present: bool) -> None:
+def test_what_a_ring_kept_is_judged_by_how_the_object_sensor_stood_before_it(*, present: bool, bench: Bench) -> None:
     """Its first change shows that, and it is told before everything else."""
-    bench = Bench()
     bench.event(m.BallPass(1), ago_ms=2_000)
     bench.event(m.ObjectSeen(not present), ago_ms=1_000)
     bench.standing = m.Levels(object="clear" if present else "present")
@@ -396,8 +378,7 @@ def test_what_a_ring_kept_is_judged_by_how_the_object_sensor_stood_before_it(*, 
     assert "object" not in [seen.sensor for seen in rest[2:] if isinstance(seen, Level)]
 
 
-def test_a_board_that_never_tells_a_level_is_heard_all_the_same() -> None:
-    bench = Bench()
+def test_a_board_that_never_tells_a_level_is_heard_all_the_same(bench: Bench) -> None:
     bench.mute_beats = True
     for sector in range(HELD_MAX):
         bench.event(m.RotorEdge(sector % 37, "cw"))
@@ -405,8 +386,7 @@ def test_a_board_that_never_tells_a_level_is_heard_all_the_same() -> None:
     assert len(bench.plain()) == HELD_MAX
 
 
-def test_after_a_gap_everything_is_told_again() -> None:
-    bench = Bench()
+def test_after_a_gap_everything_is_told_again(bench: Bench) -> None:
     bench.run(1_000)
     known = len(bench.levels())
     bench.boot(2)
@@ -419,8 +399,7 @@ def test_after_a_gap_everything_is_told_again() -> None:
     assert order[0] == down_for(Trouble.BOARD_RESTARTED, order[0].t_us)
 
 
-def test_an_object_sensor_that_cannot_tell_tells_again_when_it_can() -> None:
-    bench = Bench()
+def test_an_object_sensor_that_cannot_tell_tells_again_when_it_can(bench: Bench) -> None:
     bench.standing = m.Levels(object="unknown")
     bench.run(1_000)
     assert "object" not in told(bench)
@@ -430,9 +409,8 @@ def test_an_object_sensor_that_cannot_tell_tells_again_when_it_can() -> None:
     assert [seen.active for seen in bench.levels() if seen.sensor == "object"] == [False, False]
 
 
-def test_an_object_sensor_that_failed_tells_its_level_again_though_no_heartbeat_said_unknown() -> None:
+def test_an_object_sensor_that_failed_tells_its_level_again_though_no_heartbeat_said_unknown(bench: Bench) -> None:
     """Those that said so may be lost on a damaged line, and the core has forgotten the level."""
-    bench = Bench()
     bench.run(1_000)
     for ok in (False, True):
         bench.event(m.SensorReport("object", 0, ok))
@@ -441,9 +419,8 @@ def test_an_object_sensor_that_failed_tells_its_level_again_though_no_heartbeat_
 
 
 @pytest.mark.parametrize("ok", [True, False])
-def test_a_report_of_a_sensor_that_was_lost_is_asked_for_again(ok: bool) -> None:
+def test_a_report_of_a_sensor_that_was_lost_is_asked_for_again(ok: bool, bench: Bench) -> None:
     """Else a sensor that works again would be waited for, for ever, and one that failed would be trusted."""
-    bench = Bench()
     bench.sensors = [m.SensorReport("object", 0, ok=not ok)]
     bench.run(1_000)
     before = len(bench.levels())
@@ -472,8 +449,7 @@ def test_where_the_table_has_no_object_sensor_the_board_s_counts_for_nothing() -
     assert bench.plain() == []
 
 
-def test_a_board_without_the_object_sensor_that_the_table_has_is_refused() -> None:
-    bench = Bench()
+def test_a_board_without_the_object_sensor_that_the_table_has_is_refused(bench: Bench) -> None:
     bench.layout = msgspec.structs.replace(LAYOUT, object_sensor=False)
     bench.run(500)
     assert bench.board.troubles == {"link": (Trouble.REFUSED_LAYOUT,)}
@@ -491,8 +467,7 @@ def test_beside_a_head_only_what_the_board_is_there_for_counts() -> None:
     assert [seen.beam for seen in bench.seen if isinstance(seen, BallPass)] == [1]
 
 
-def test_a_board_with_another_layout_is_refused_until_the_right_one_is_plugged_in() -> None:
-    bench = Bench()
+def test_a_board_with_another_layout_is_refused_until_the_right_one_is_plugged_in(bench: Bench) -> None:
     bench.layout = msgspec.structs.replace(LAYOUT, beams=3, rotor_ticks=74)
     with capture_logs() as logs:
         bench.event(m.BallPass(1))
@@ -511,8 +486,7 @@ def test_a_board_with_another_layout_is_refused_until_the_right_one_is_plugged_i
     assert bench.plain()[-1] == SensorState(bench.plain()[-1].t_us, sensor="link", ok=True)
 
 
-def test_the_board_s_own_counters_are_passed_on() -> None:
-    bench = Bench()
+def test_the_board_s_own_counters_are_passed_on(bench: Bench) -> None:
     assert "board_missed_edges" not in bench.board.counters
     bench.run(500)
     bench.send(m.Heartbeat(1, bench.board_us + 1, 0, 0, 0, 0, 5, 6, 7))
@@ -521,8 +495,7 @@ def test_the_board_s_own_counters_are_passed_on() -> None:
     assert reported == [5, 6, 7]
 
 
-def test_garbage_on_the_line_is_counted_and_nothing_else() -> None:
-    bench = Bench()
+def test_garbage_on_the_line_is_counted_and_nothing_else(bench: Bench) -> None:
     bench.run(500)
     before = len(bench.seen)
     assert bench.board.receive(b"\x00garbage\x00" * 50, bench.host_ms * 1_000_000, UtcPair(0, 0, 0)) == []
@@ -530,8 +503,7 @@ def test_garbage_on_the_line_is_counted_and_nothing_else() -> None:
     assert bench.board.counters["cobs"] + bench.board.counters["crc"] + bench.board.counters["short"] == 50
 
 
-def test_edges_that_the_board_missed_are_a_fault_of_the_link() -> None:
-    bench = Bench()
+def test_edges_that_the_board_missed_are_a_fault_of_the_link(bench: Bench) -> None:
     bench.run(500)
     bench.missed_edges = 2
     bench.run(100)
@@ -546,9 +518,8 @@ def test_edges_that_the_board_missed_are_a_fault_of_the_link() -> None:
     assert bench.board.counters["link_faults"] == 1
 
 
-def test_edges_are_missed_by_one_start_of_a_board_and_not_by_the_next() -> None:
+def test_edges_are_missed_by_one_start_of_a_board_and_not_by_the_next(bench: Bench) -> None:
     """Its counter begins anew with it: more than the board before had missed is no fault of this one's line."""
-    bench = Bench()
     bench.missed_edges = 1
     bench.run(500)
     bench.boot(2)

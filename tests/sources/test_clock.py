@@ -60,6 +60,11 @@ class Crystal:
         )
 
 
+@pytest.fixture
+def clock() -> BoardClock:
+    return BoardClock(DRIFT_PPM_MAX)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_truth_is_inside_the_error_whatever_the_drift_and_the_delays(seed: int) -> None:
     rng = random.Random(seed)
@@ -125,16 +130,14 @@ def steady(count: int, *, ppm: int = 0, jump_us_at: dict[int, int] | None = None
         )
 
 
-def test_nothing_is_known_before_the_first_sample() -> None:
-    clock = BoardClock(DRIFT_PPM_MAX)
+def test_nothing_is_known_before_the_first_sample(clock: BoardClock) -> None:
     assert not clock.synced
     assert clock.host_time(5) is None
     assert clock.board_us(5) is None
 
 
 @pytest.mark.parametrize("jump_us", [40_000, -40_000])
-def test_a_step_is_reported_once_and_the_clock_goes_on_from_it(jump_us: int) -> None:
-    clock = BoardClock(DRIFT_PPM_MAX)
+def test_a_step_is_reported_once_and_the_clock_goes_on_from_it(jump_us: int, clock: BoardClock) -> None:
     samples = list(steady(30, jump_us_at={20: jump_us}))
     verdicts = [clock.add(sample) for sample in samples]
     assert verdicts == ["ok"] * 20 + ["step"] + ["ok"] * 9
@@ -144,8 +147,7 @@ def test_a_step_is_reported_once_and_the_clock_goes_on_from_it(jump_us: int) -> 
 
 
 @pytest.mark.parametrize("ppm", [400, -400])
-def test_drift_beyond_the_allowance_is_reported(ppm: int) -> None:
-    clock = BoardClock(DRIFT_PPM_MAX)
+def test_drift_beyond_the_allowance_is_reported(ppm: int, clock: BoardClock) -> None:
     verdicts = [clock.add(sample) for sample in steady(30, ppm=ppm)]
     assert verdicts[:5] == ["ok"] * 5
     assert verdicts[-15:] == ["drift"] * 15
@@ -153,16 +155,14 @@ def test_drift_beyond_the_allowance_is_reported(ppm: int) -> None:
 
 
 @pytest.mark.parametrize("ppm", [190, -190])
-def test_drift_within_the_allowance_is_followed(ppm: int) -> None:
-    clock = BoardClock(DRIFT_PPM_MAX)
+def test_drift_within_the_allowance_is_followed(ppm: int, clock: BoardClock) -> None:
     assert {clock.add(sample) for sample in steady(60, ppm=ppm)} == {"ok"}
     estimate = clock.host_time(60_000_000)
     assert estimate is not None
     assert estimate.rate_ppb == pytest.approx(ppm * 1_000, abs=2_000)
 
 
-def test_a_drift_is_measured_once_the_samples_are_sharp_enough() -> None:
-    clock = BoardClock(DRIFT_PPM_MAX)
+def test_a_drift_is_measured_once_the_samples_are_sharp_enough(clock: BoardClock) -> None:
     measured = []
     for sample in steady(60, ppm=1_000):
         clock.add(sample)
@@ -198,15 +198,13 @@ def test_a_sample_that_cannot_be_is_refused(sample: tuple[int, int, int, int]) -
     assert not clock.synced
 
 
-def test_a_sample_out_of_order_shows_that_the_board_s_clock_ran_back() -> None:
-    clock = BoardClock(DRIFT_PPM_MAX)
+def test_a_sample_out_of_order_shows_that_the_board_s_clock_ran_back(clock: BoardClock) -> None:
     first, second = steady(2)
     assert clock.add(second) == "ok"
     assert clock.add(first) == "back"
 
 
-def test_old_samples_are_forgotten_by_age_and_by_number() -> None:
-    clock = BoardClock(DRIFT_PPM_MAX)
+def test_old_samples_are_forgotten_by_age_and_by_number(clock: BoardClock) -> None:
     crystal = Crystal(random.Random(1), limit_ppm=0)
     for _ in range(SAMPLES_MAX + 20):
         crystal.advance(1e6)
@@ -218,8 +216,7 @@ def test_old_samples_are_forgotten_by_age_and_by_number() -> None:
 
 
 @pytest.mark.parametrize("ppm", [-150, 0, 150])
-def test_the_boards_reading_at_a_host_time_is_the_inverse(ppm: int) -> None:
-    clock = BoardClock(DRIFT_PPM_MAX)
+def test_the_boards_reading_at_a_host_time_is_the_inverse(ppm: int, clock: BoardClock) -> None:
     for sample in steady(60, ppm=ppm):
         clock.add(sample)
     for board_us in (59_000_000, 60_000_000, 65_000_000):

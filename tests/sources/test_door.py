@@ -29,8 +29,12 @@ def notices(bench: Bench) -> list[str]:
     return [each["notice"] for each in messages if each["notice"].startswith("door")]
 
 
-def test_its_level_is_told_at_the_start_and_each_change() -> None:
-    bench = Bench()
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_its_level_is_told_at_the_start_and_each_change(bench: Bench) -> None:
     bench.standing = CLOSED
     bench.run(500)
     assert (doors(bench), bench.board.door) == ([False], DoorSeen(False))
@@ -45,23 +49,20 @@ def test_its_level_is_told_at_the_start_and_each_change() -> None:
     assert bench.board.sensors["door"] is True
 
 
-def test_one_that_stands_open_at_the_start_is_told() -> None:
-    bench = Bench()
+def test_one_that_stands_open_at_the_start_is_told(bench: Bench) -> None:
     bench.standing = OPEN
     bench.run(1_000)
     assert (doors(bench), bench.board.door, notices(bench)) == ([True], DoorSeen(True, 1), ["door_opened"])
 
 
-def test_a_level_without_an_event_is_a_change_too() -> None:
+def test_a_level_without_an_event_is_a_change_too(bench: Bench) -> None:
     """The board was reset, or its ring had overwritten the event."""
-    bench = Bench()
     for bench.standing in (CLOSED, OPEN, OPEN):
         bench.run(300)
     assert doors(bench) == [False, True]
 
 
-def test_after_a_gap_it_is_told_again_and_only_a_change_is_a_notice() -> None:
-    bench = Bench()
+def test_after_a_gap_it_is_told_again_and_only_a_change_is_a_notice(bench: Bench) -> None:
     bench.standing = CLOSED
     bench.run(500)
     bench.boot(2)
@@ -73,15 +74,13 @@ def test_after_a_gap_it_is_told_again_and_only_a_change_is_a_notice() -> None:
     assert (doors(bench), notices(bench)) == ([False, False, True], ["door_opened"])
 
 
-def test_a_board_without_a_switch_tells_nothing_of_it() -> None:
-    bench = Bench()
+def test_a_board_without_a_switch_tells_nothing_of_it(bench: Bench) -> None:
     bench.run(1_000)
     assert (doors(bench), bench.board.door) == ([], DoorSeen())
     assert "door" not in bench.board.sensors
 
 
-def test_the_self_test_is_awaited_though_the_door_has_been_told() -> None:
-    bench = Bench()
+def test_the_self_test_is_awaited_though_the_door_has_been_told(bench: Bench) -> None:
     bench.standing, bench.deaf_to = CLOSED, (m.SelfTestRequest,)
     bench.run(500)
     assert doors(bench) == [False]
@@ -111,8 +110,7 @@ def test_what_a_simulated_board_keeps_while_nobody_listens_is_told_later(*, has_
 # --- a switch that chatters -------------------------------------------------------------------------------------------
 
 
-def test_a_switch_that_chatters_is_told_to_be_open_and_floods_nobody() -> None:
-    bench = Bench()
+def test_a_switch_that_chatters_is_told_to_be_open_and_floods_nobody(bench: Bench) -> None:
     bench.standing = CLOSED
     bench.run(500)
     with capture_logs() as logs:

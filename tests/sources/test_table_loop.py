@@ -97,8 +97,12 @@ class Rig:
 OPEN = Command(5, name="open", by="button")
 
 
-async def test_events_are_acknowledged_when_all_that_follows_is_stored() -> None:
-    rig = Rig()
+@pytest.fixture
+def rig() -> Rig:
+    return Rig()
+
+
+async def test_events_are_acknowledged_when_all_that_follows_is_stored(rig: Rig) -> None:
     async with rig.running():
         rig.disk.clear()
         await rig.loop.put(Batch([OPEN, TimePassed(9)], Position(1, 7)))
@@ -112,18 +116,16 @@ async def test_events_are_acknowledged_when_all_that_follows_is_stored() -> None
         assert rig.changes == 1
 
 
-async def test_what_people_see_may_change_with_a_level_of_which_nothing_follows() -> None:
+async def test_what_people_see_may_change_with_a_level_of_which_nothing_follows(rig: Rig) -> None:
     """The door's switch chatters and was told to be open already: the event record has to look."""
-    rig = Rig()
     async with rig.running():
         await rig.loop.put(Batch([Level(5, "door", active=False)], None))
         await settle()
         assert rig.changes == 1
 
 
-async def test_with_what_follows_is_stored_how_far_the_events_had_come() -> None:
+async def test_with_what_follows_is_stored_how_far_the_events_had_come(rig: Rig) -> None:
     """Also of a command between two batches; a batch is stored whole or not at all."""
-    rig = Rig()
     async with rig.running():
         await rig.loop.put(Batch([TimePassed(5)], Position(1, 6)))
         await rig.loop.say(msgspec.structs.replace(OPEN, id="a"), came_ns=None)
@@ -140,8 +142,7 @@ async def test_with_what_follows_is_stored_how_far_the_events_had_come() -> None
         assert states == ["faites_vos_jeux", "faites_vos_jeux", "closed"]
 
 
-async def test_what_cannot_be_stored_ends_the_loop_unacknowledged() -> None:
-    rig = Rig()
+async def test_what_cannot_be_stored_ends_the_loop_unacknowledged(rig: Rig) -> None:
     async with rig.running() as task:
         rig.failure = JournalError("full", Path("j"), "full")
         await rig.loop.put(Batch([OPEN], Position(1, 7)))
@@ -151,8 +152,7 @@ async def test_what_cannot_be_stored_ends_the_loop_unacknowledged() -> None:
         assert rig.board.acknowledged == []
 
 
-async def test_without_a_position_nothing_is_acknowledged() -> None:
-    rig = Rig()
+async def test_without_a_position_nothing_is_acknowledged(rig: Rig) -> None:
     async with rig.running():
         await rig.loop.put(Batch([SensorState(0, "link", ok=False)], None))
         await settle()
@@ -160,9 +160,8 @@ async def test_without_a_position_nothing_is_acknowledged() -> None:
         assert rig.changes == 1
 
 
-async def test_a_command_waits_until_the_sensors_have_reported_up_to_its_time() -> None:
+async def test_a_command_waits_until_the_sensors_have_reported_up_to_its_time(rig: Rig) -> None:
     """What they saw before it is decided before it, also when it comes later."""
-    rig = Rig()
     async with rig.running():
         rig.clock.now_ns = 3_000_000_000
         await rig.loop.put(Batch([TimePassed(9)], None))
@@ -179,8 +178,7 @@ async def test_a_command_waits_until_the_sensors_have_reported_up_to_its_time() 
         ]
 
 
-async def test_while_the_sensors_are_silent_a_command_waits_for_nothing() -> None:
-    rig = Rig()
+async def test_while_the_sensors_are_silent_a_command_waits_for_nothing(rig: Rig) -> None:
     async with rig.running():
         rig.clock.now_ns = 3_000_000_000
         rig.board.is_up = False
@@ -191,8 +189,7 @@ async def test_while_the_sensors_are_silent_a_command_waits_for_nothing() -> Non
         assert (reply.id, reply.done, reply.t_us) == ("a", True, 3_000_000)
 
 
-async def test_commands_that_wait_are_applied_as_the_sensors_fall_silent() -> None:
-    rig = Rig()
+async def test_commands_that_wait_are_applied_as_the_sensors_fall_silent(rig: Rig) -> None:
     async with rig.running():
         rig.clock.now_ns = 3_000_000_000
         await rig.loop.say(msgspec.structs.replace(OPEN, t_us=0, id="a"), came_ns=None)
@@ -205,9 +202,10 @@ async def test_commands_that_wait_are_applied_as_the_sensors_fall_silent() -> No
         assert [(reply.name, reply.done) for reply in replies] == [("open", False)]
 
 
-async def test_the_table_is_told_of_words_that_have_come_and_are_not_put_where_sensors_report_beyond_them() -> None:
+async def test_the_table_is_told_of_words_that_have_come_and_are_not_put_where_sensors_report_beyond_them(
+    rig: Rig,
+) -> None:
     """A disk that takes long to store one is no reason to publish a number over it."""
-    rig = Rig()
     async with rig.running():
         rig.came_ns = 2_000_000_000
         for t_us in (1_000_000, 3_000_000, 4_000_000):
@@ -220,10 +218,9 @@ async def test_the_table_is_told_of_words_that_have_come_and_are_not_put_where_s
         assert told == [Heard(1_000_000, until_us=2_000_000), Heard(4_000_000)]
 
 
-async def test_the_table_is_told_last_what_is_so_last() -> None:
+async def test_the_table_is_told_last_what_is_so_last(rig: Rig) -> None:
     """A standstill is told of the time at which it began, which the sensors have not reported yet. What is told after
     it must not come before it: the table would take everybody for unheard, and each number would wait a minute."""
-    rig = Rig()
     async with rig.running():
         await rig.loop.put(Batch([TimePassed(9)], None))
         beating = asyncio.create_task(rig.loop.beat())
