@@ -11,8 +11,9 @@ from firmware_protocol.host import Position
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation
 from wheeld.ports import HostClock, read_together
-from wheeld.sources.chatter import DoorSeen
+from wheeld.sources.chatter import ChatterFilter, DoorSeen
 from wheeld.sources.clock import HostTime, UtcPair
+from wheeld.sources.line_state import LineState
 
 
 class Sensing(Protocol):
@@ -55,6 +56,35 @@ class Sensing(Protocol):
     def acknowledge(self, position: Position) -> None:
         """Note that all observations of a batch with this `position` are stored."""
         ...
+
+
+class WiredSensors:
+    """What a board and pins have in common: sensors that may chatter, and the line to them. `name` is for the log."""
+
+    def __init__(self, name: str) -> None:
+        self._line = LineState(name)
+        self._chatter = ChatterFilter(name)
+
+    @property
+    def is_up(self) -> bool:
+        """See `Sensing.is_up`."""
+        return self._line.is_up
+
+    @property
+    def sensors(self) -> dict[str, bool]:
+        """Whether each sensor works. A sensor fails if it is reported as failed, or if it chatters."""
+        return {**self._chatter.sensors, **self._chatter.door.sensors}
+
+    @property
+    def door(self) -> DoorSeen:
+        """See `Sensing.door`."""
+        return self._chatter.door.seen
+
+    @property
+    def troubles(self) -> dict[str, tuple[Trouble, ...]]:
+        """See `Sensing.troubles`."""
+        link = {"link": self._line.troubles} if self._line.troubles else {}
+        return {**link, **self._chatter.troubles}
 
 
 class Batch(msgspec.Struct, frozen=True):

@@ -44,9 +44,8 @@ from wheeld.core.setting import TableSetting
 from wheeld.sources.board.firmware import FirmwareCheck
 from wheeld.sources.board.hearing import Hearing
 from wheeld.sources.board.setting import BoardSetting
-from wheeld.sources.chatter import ChatterFilter, DoorSeen
 from wheeld.sources.clock import READING_INTERVAL_NS, BoardClock, HostTime, UtcPair, clock_reading
-from wheeld.sources.line_state import LineState
+from wheeld.sources.sensing import WiredSensors
 
 STALL_NS = 250_000_000
 """Ticks come at least every 0.1 s. If two ticks were this far apart, the host stalled, and the board was not silent."""
@@ -89,7 +88,7 @@ _SENSOR_OF: dict[type, str] = {
 }
 
 
-class Board:
+class Board(WiredSensors):
     """The board of one wheel, from the start of this process to its end. The line may be opened many times."""
 
     def __init__(
@@ -104,6 +103,7 @@ class Board:
         """`table` defines which sensors the board must have. If it names no sensor of a kind, the wheel's own head
         reports the same facts, and events of such sensors of the board are not used. `host_ns` is the host time of
         `t_us` 0. `HostSession` explains `hello_token` and `resume_at`."""
+        super().__init__("board")
         self._setting = setting
         self._configured = {
             "beams": len(table.beams_deg),
@@ -136,35 +136,12 @@ class Board:
         """Whether the events since a gap wait for the first levels, and whether these levels have come."""
         self._counts: Counter[str] = Counter()
         self._log = structlog.get_logger("board")
-        self._line = LineState("board")
-        self._chatter = ChatterFilter("board")
         self._firmware = FirmwareCheck(self._line)
-
-    @property
-    def is_up(self) -> bool:
-        """Whether the link works, as last reported to the core. Each change is reported as an observation."""
-        return self._line.is_up
 
     @property
     def keeps_times(self) -> bool:
         """True, because the board dates its events."""
         return True
-
-    @property
-    def sensors(self) -> dict[str, bool]:
-        """Whether each sensor works. A sensor fails if the board reports it as failed, or if it chatters."""
-        return {**self._chatter.sensors, **self._chatter.door.sensors}
-
-    @property
-    def door(self) -> DoorSeen:
-        """What the board has reported about the cabinet's door."""
-        return self._chatter.door.seen
-
-    @property
-    def troubles(self) -> dict[str, tuple[Trouble, ...]]:
-        """What is wrong now, by sensor."""
-        link = {"link": self._line.troubles} if self._line.troubles else {}
-        return {**link, **self._chatter.troubles}
 
     @property
     def has_answered(self) -> bool:

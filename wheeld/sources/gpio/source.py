@@ -23,11 +23,10 @@ from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation, TimePassed
 from wheeld.core.pockets import PocketLayout
 from wheeld.ports import Edge, Pins
-from wheeld.sources.chatter import ChatterFilter, DoorSeen
 from wheeld.sources.clock import READING_INTERVAL_NS, HostTime, UtcPair, clock_reading
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.wiring import Wiring
-from wheeld.sources.line_state import LineState
+from wheeld.sources.sensing import WiredSensors
 
 SETTLE_NS = 50_000_000
 """How long an edge may take from the interrupt to the callback. Usually it takes 1 ms. On a machine with four times its
@@ -44,13 +43,14 @@ over by then, so both of its edges read the same level, and this does not prove 
 COUNTERS = ("edges", "host_stalls", "late_edges", "lost_edges")
 
 
-class GpioSource:
+class GpioSource(WiredSensors):
     """All pins that are wired to one wheel. Raises PinsError if a pin cannot be used."""
 
     def __init__(
         self, setting: GpioSetting, pins: Pins, *, pockets: PocketLayout, rotor_ticks: int, host_ns: int
     ) -> None:
         """`rotor_ticks`: how many sectors the encoder has in a turn. `host_ns`: the host time of `t_us` 0."""
+        super().__init__("gpio")
         self._pins, self._start_ns = pins, host_ns
         self._looked_ns = self._safe_ns = host_ns
         self._stalls: list[tuple[int, int]] = []
@@ -65,15 +65,8 @@ class GpioSource:
         self._seqs: dict[int, int] = {}
         self._repeats = 0
         self._counts: Counter[str] = Counter()
-        self._line = LineState("gpio")
-        self._chatter = ChatterFilter("gpio")
         self._wiring = Wiring(setting, pins, self._us, pockets=pockets, rotor_ticks=rotor_ticks, host_ns=host_ns)
         self._keep(self._wiring.first)
-
-    @property
-    def is_up(self) -> bool:
-        """Whether the pins work, as last reported to the core. Each change is reported as an observation."""
-        return self._line.is_up
 
     @property
     def keeps_times(self) -> bool:
@@ -83,18 +76,7 @@ class GpioSource:
     @property
     def sensors(self) -> dict[str, bool]:
         """Whether each sensor works, as far as this can be observed."""
-        return {**self._wiring.health, **self._chatter.sensors, **self._chatter.door.sensors}
-
-    @property
-    def door(self) -> DoorSeen:
-        """What was reported about the cabinet's door."""
-        return self._chatter.door.seen
-
-    @property
-    def troubles(self) -> dict[str, tuple[Trouble, ...]]:
-        """What is wrong now, by sensor."""
-        link = {"link": self._line.troubles} if self._line.troubles else {}
-        return {**link, **self._chatter.troubles}
+        return {**self._wiring.health, **super().sensors}
 
     @property
     def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
