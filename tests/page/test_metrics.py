@@ -122,6 +122,11 @@ SEEN = {
 # --- what is said -----------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def wheel() -> WheelView:
+    return seen()
+
+
 def test_of_a_wheel_that_nothing_has_come_from() -> None:
     assert told(WheelView()) == NOTHING
 
@@ -145,8 +150,7 @@ def test_of_a_wheel_that_runs() -> None:
         ({"clock": {"error_us": -(10**400)}}, {"wheeld_clock_error_seconds": None}),
     ],
 )
-def test_of_a_report_of_health(members: dict[str, Any], expected: dict[str, float | None]) -> None:
-    wheel = seen()
+def test_of_a_report_of_health(members: dict[str, Any], expected: dict[str, float | None], wheel: WheelView) -> None:
     assert take(wheel, HEALTH, **members)
     found = told(wheel)
     assert {name: found.get(name) for name in expected} == expected
@@ -156,8 +160,7 @@ def test_of_a_report_of_health(members: dict[str, Any], expected: dict[str, floa
     ("state", "bets", "are_open"),
     [("ball_running", "open", 1), ("operations", "closed", 0), ("ball_on_obstacle", "locked", 0)],
 )
-def test_of_a_table(state: str, bets: str, are_open: int) -> None:
-    wheel = seen()
+def test_of_a_table(state: str, bets: str, are_open: int, wheel: WheelView) -> None:
     assert take(wheel, TABLE, seq=2, state=state, bets=bets)
     found = told(wheel)
     assert [name for name in STATES if found[f'wheeld_table_state{{state="{name}"}}']] == [state]
@@ -188,8 +191,7 @@ def lost(wheel: WheelView) -> None:
     ],
     ids=["no broker", "no daemon"],
 )
-def test_nothing_old_looks_like_a_wheel_that_works(end: Any, reached: int, online: int) -> None:
-    wheel = seen()
+def test_nothing_old_looks_like_a_wheel_that_works(end: Any, reached: int, online: int, wheel: WheelView) -> None:
     assert {declared(key) for key in told(wheel)} >= OF_NOW
     end(wheel)
     found = told(wheel)
@@ -201,8 +203,7 @@ def test_nothing_old_looks_like_a_wheel_that_works(end: Any, reached: int, onlin
     )
 
 
-def test_a_report_of_the_run_before_is_not_of_this_one() -> None:
-    wheel = seen()
+def test_a_report_of_the_run_before_is_not_of_this_one(wheel: WheelView) -> None:
     take(wheel, AVAILABILITY, boot_id="b2")
     assert told(wheel)["wheeld_wheel_seen"] == 0
     take(wheel, HEALTH, boot_id="b2")
@@ -212,8 +213,7 @@ def test_a_report_of_the_run_before_is_not_of_this_one() -> None:
 # --- counters ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_start_of_a_run_stays_when_the_clock_is_set() -> None:
-    wheel = seen()
+def test_the_start_of_a_run_stays_when_the_clock_is_set(wheel: WheelView) -> None:
     registry = registry_of(wheel)
     assert samples(registry)["wheeld_daemon_start_time_seconds"] == STARTED_S
     take(wheel, HEALTH, at="2026-01-02T20:00:00.000000Z")
@@ -227,16 +227,14 @@ def test_the_start_of_a_run_stays_when_the_clock_is_set() -> None:
 
 
 @pytest.mark.parametrize(("at", "uptime_s"), [("yesterday", 1.0), ("9999-99-99", 1.0), ("2026-01-01T20:00:00Z", 1e308)])
-def test_a_run_may_begin_at_no_known_time(at: str, uptime_s: float) -> None:
-    wheel = seen()
+def test_a_run_may_begin_at_no_known_time(at: str, uptime_s: float, wheel: WheelView) -> None:
     take(wheel, HEALTH, at=at, uptime_s=uptime_s)
     found = told(wheel)
     assert found["wheeld_wheel_seen"] == 1
     assert found['wheeld_daemon_events_total{name="connections",part="mqtt"}'] == 2
 
 
-def test_verdicts_are_counted_by_cause() -> None:
-    wheel = seen()
+def test_verdicts_are_counted_by_cause(wheel: WheelView) -> None:
     seq = count(2)
     for cause in ("chef", "breakdown", "chef"):
         assert take(wheel, VOID, seq=next(seq), cause=cause)
@@ -255,8 +253,7 @@ def test_verdicts_are_counted_by_cause() -> None:
     assert told(wheel) == expected
 
 
-def test_margins_are_spread_by_verdict_and_measure() -> None:
-    wheel = seen()
+def test_margins_are_spread_by_verdict_and_measure(wheel: WheelView) -> None:
     seq = count(2)
     for margin in (0.05, 0.2, 0.3, 1.0):
         assert take(wheel, RESULT, seq=next(seq), margin=margin, margin_of="laps")
@@ -276,8 +273,7 @@ def test_margins_are_spread_by_verdict_and_measure() -> None:
 BOUNDS = ("0.05", "0.1", "0.2", "0.4", "0.6", "0.8", "1.0", "+Inf")
 
 
-def test_lateness_is_spread() -> None:
-    wheel = seen()
+def test_lateness_is_spread(wheel: WheelView) -> None:
     for seq, late_s in enumerate((None, 2.5, 12.0, 12.5, 400.0), start=2):
         assert take(wheel, RESULT, seq=seq, late_s=late_s)
     found = samples(registry_of(wheel))
@@ -321,8 +317,7 @@ def test_whatever_a_report_holds_the_metrics_are_bounded_and_readable() -> None:
     assert found["wheeld_entries_left_out"] == 2 * (305 - NAMES_MAX) + 304 - COUNTERS_MAX
 
 
-def test_only_names_that_can_be_read_become_labels() -> None:
-    wheel = seen()
+def test_only_names_that_can_be_read_become_labels(wheel: WheelView) -> None:
     names = ["x" * 64, "x" * 65, "line\nend", "\u202e", "\u00e9", "\x1b[1m", "", 'a"b\\c']
     take(wheel, HEALTH, sensors=dict.fromkeys(names, True), temperatures_c=dict.fromkeys(names, 1.0))
     found = told(wheel)
@@ -348,8 +343,7 @@ def test_the_largest_exposition_is_small() -> None:
     assert 100_000 < len(exposition(registry_of(wheel), OPEN)[0]) < 200_000
 
 
-def test_no_person_is_in_them() -> None:
-    wheel = seen()
+def test_no_person_is_in_them(wheel: WheelView) -> None:
     for seq, message in enumerate((RESULT, VOID, TABLE), start=2):
         assert take(wheel, message, seq=seq)
     take(wheel, NOTICE)
@@ -360,8 +354,7 @@ def test_no_person_is_in_them() -> None:
 # --- declarations -----------------------------------------------------------------------------------------------------
 
 
-def test_what_is_declared_is_what_is_exported() -> None:
-    wheel = seen()
+def test_what_is_declared_is_what_is_exported(wheel: WheelView) -> None:
     take(wheel, NOTICE)
     families = list(WheelCollector(wheel, "campione", "campione-03", lambda: 1.0).collect())
     for metric, family in zip(METRICS, families, strict=True):
@@ -417,8 +410,7 @@ def served(wheel: WheelView) -> web.Application:
     return application(wheel, "campione", "campione-03", lambda: 1.0)
 
 
-async def test_the_application_gives_them() -> None:
-    wheel = seen()
+async def test_the_application_gives_them(wheel: WheelView) -> None:
     status, content_type, text = await asked(served(wheel), "GET", "/metrics", OPEN)
     assert (status, content_type.partition(";")[0]) == (200, "application/openmetrics-text")
     assert text == exposition(registry_of(wheel), OPEN)[0].decode()

@@ -56,6 +56,11 @@ def before_the_wrap(*, wraps: bool) -> Bench:
     return bench
 
 
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
 def test_a_counter_of_32_bits_that_is_carried_on_in_64_is_no_trouble() -> None:
     """The protocol's times have 64 bits: a board with a counter of 32 carries its overflows on."""
     bench = before_the_wrap(wraps=False)
@@ -104,8 +109,7 @@ def test_the_table_says_what_to_do_about_a_clock_that_ran_back() -> None:
     assert "the line to the sensors: the clock of the sensor board ran backwards" in notice["text"]
 
 
-def test_a_board_that_goes_deaf_in_play_is_a_fault_of_which_it_is_known_what_it_is() -> None:
-    bench = Bench()
+def test_a_board_that_goes_deaf_in_play_is_a_fault_of_which_it_is_known_what_it_is(bench: Bench) -> None:
     bench.run(2_000)
     bench.deaf_to = EVERYTHING
     with capture_logs() as logs:
@@ -120,8 +124,7 @@ def test_a_board_that_goes_deaf_in_play_is_a_fault_of_which_it_is_known_what_it_
     assert states(bench)[-1] == (True, None)
 
 
-def test_one_answer_in_some_seconds_is_enough() -> None:
-    bench = Bench()
+def test_one_answer_in_some_seconds_is_enough(bench: Bench) -> None:
     bench.run(1_000)
     for _ in range(5):
         bench.deaf_to = EVERYTHING
@@ -190,8 +193,9 @@ def test_six_kinds_of_silence_are_told_apart(silence: Callable[[Bench], None], w
 
 
 @pytest.mark.parametrize("silence", [nothing, garbage])
-def test_a_board_that_is_heard_again_owes_no_answer_of_its_silence(silence: Callable[[Bench], None]) -> None:
-    bench = Bench()
+def test_a_board_that_is_heard_again_owes_no_answer_of_its_silence(
+    silence: Callable[[Bench], None], bench: Bench
+) -> None:
     turning(bench, 2)
     silence(bench)
     turning(bench, DEAF_NS / 1e9 + 5)
@@ -210,8 +214,7 @@ def test_a_refused_board_that_is_pulled_out_is_not_heard_any_more() -> None:
 
 
 @pytest.mark.parametrize("ppm", [1_000, -1_000])
-def test_a_clock_that_drifts_is_told_once_and_its_drift_is_measured(ppm: int) -> None:
-    bench = Bench()
+def test_a_clock_that_drifts_is_told_once_and_its_drift_is_measured(ppm: int, bench: Bench) -> None:
     bench.drift_ppm = ppm
     with capture_logs() as logs:
         bench.run(90_000)
@@ -230,8 +233,7 @@ def test_a_clock_that_drifts_is_told_once_and_its_drift_is_measured(ppm: int) ->
     assert bench.board.troubles == {}
 
 
-def test_a_line_that_damages_frames_is_told_once_and_is_good_again_after_a_minute() -> None:
-    bench = Bench()
+def test_a_line_that_damages_frames_is_told_once_and_is_good_again_after_a_minute(bench: Bench) -> None:
     with capture_logs() as logs:
         for _ in range(60):
             bench.run(500)
@@ -244,8 +246,7 @@ def test_a_line_that_damages_frames_is_told_once_and_is_good_again_after_a_minut
     assert states(bench) == [(True, Trouble.LINE_DAMAGED)]
 
 
-def test_a_beam_that_chatters_fails_and_what_it_reports_counts_for_nothing() -> None:
-    bench = Bench()
+def test_a_beam_that_chatters_fails_and_what_it_reports_counts_for_nothing(bench: Bench) -> None:
     bench.run(1_000)
     with capture_logs() as logs:
         for _ in range(1_000):
@@ -275,8 +276,7 @@ def test_a_beam_that_chatters_fails_and_what_it_reports_counts_for_nothing() -> 
     assert bench.board.troubles == {}
 
 
-def test_a_reader_that_chatters_and_fails_its_self_test_goes_on_failing() -> None:
-    bench = Bench()
+def test_a_reader_that_chatters_and_fails_its_self_test_goes_on_failing(bench: Bench) -> None:
     bench.run(500)
     for _ in range(2 * PULSES):
         bench.event(m.PocketSighting(1))
@@ -287,8 +287,7 @@ def test_a_reader_that_chatters_and_fails_its_self_test_goes_on_failing() -> Non
     assert not [seen for seen in bench.plain() if isinstance(seen, SensorState) and seen.ok]
 
 
-def test_an_object_sensor_that_chattered_says_how_it_stands_when_it_is_quiet() -> None:
-    bench = Bench()
+def test_an_object_sensor_that_chattered_says_how_it_stands_when_it_is_quiet(bench: Bench) -> None:
     bench.run(500)
     for number in range(2 * PULSES + 1):
         bench.event(m.ObjectSeen(present=number % 2 == 0))
@@ -298,9 +297,8 @@ def test_an_object_sensor_that_chattered_says_how_it_stands_when_it_is_quiet() -
     assert works == SensorState(kept.t_us, "object", ok=True)
 
 
-def test_a_line_that_fails_again_and_again_must_be_good_for_longer() -> None:
+def test_a_line_that_fails_again_and_again_must_be_good_for_longer(bench: Bench) -> None:
     """Without end, at any rate, what is reported is bounded."""
-    bench = Bench()
     bench.run(500)
     with capture_logs() as logs:
         for _ in range(600):
@@ -315,8 +313,7 @@ def test_a_line_that_fails_again_and_again_must_be_good_for_longer() -> None:
     assert states(bench)[-1] == (True, None)
 
 
-def test_what_is_wrong_is_told_again_when_it_changes_but_not_at_any_rate() -> None:
-    bench = Bench()
+def test_what_is_wrong_is_told_again_when_it_changes_but_not_at_any_rate(bench: Bench) -> None:
     bench.run(1_000)
     for _ in range(100):
         bench.mute = not bench.mute
