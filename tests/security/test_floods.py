@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import aiomqtt
 import pytest
 
+from tests.broker.world import working
 from tests.cli.live import Daemon
 from tests.live.bench import FEED, ROOT, TABLE_TOPICS, Subscriber, Wheel, table
 from tests.security.authority import Authority
@@ -174,18 +175,6 @@ def busy() -> Iterator[None]:
         for process in taking:
             process.kill()
             process.wait()
-
-
-@asynccontextmanager
-async def working(*works: Any) -> AsyncIterator[None]:
-    tasks = [asyncio.create_task(work) for work in works]
-    try:
-        yield
-        assert not any(task.done() for task in tasks), tasks
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
 
 
 async def coups(wheel: Wheel) -> None:
