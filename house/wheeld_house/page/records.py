@@ -1,9 +1,12 @@
-"""Reads from the database what the pages show. Every list has a limit, and every long text is cut."""
+"""Reads from the database what the pages show: rows, to which words for people are added.
+
+Every list has a limit, and every long text is cut.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -106,90 +109,12 @@ class NotStoredError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class WheelTile:
-    """One wheel as the fleet page shows it. `needs`: keys of NEEDS."""
-
-    site: str
-    table: str
-    is_test: bool
-    state: str
-    label: str
-    colour: str
-    seen: str
-    waits: str
-    language: str
-    failing: Sequence[str]
-    without: Sequence[str]
-    alarms: int
-    collector: str
-    needs: Sequence[str]
-
-    @property
-    def why(self) -> Sequence[str]:
-        """What a person must look at, in words."""
-        return [NEEDS[each] for each in self.needs]
-
-
-@dataclass(frozen=True, slots=True)
 class Fleet:
     """All wheels: those that need a person, and the others. `is_cut`: there are more than WHEELS_MAX."""
 
-    needy: Sequence[WheelTile]
-    calm: Sequence[WheelTile]
+    needy: Sequence[Row]
+    calm: Sequence[Row]
     is_cut: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One line of a list of coups."""
-
-    site: str
-    table: str
-    is_test: bool
-    seq: int
-    at: str
-    kind: str
-    word: str
-    coup: int | None
-    label: str
-    colour: str
-    cause: str
-    bouler: str
-
-
-@dataclass(frozen=True, slots=True)
-class StateChange:
-    """One state of a table, and who caused it."""
-
-    seq: int
-    at: str
-    state: str
-    bouler: str
-    by: str
-    reason: str
-    failing: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class CoupMessage:
-    """One message of a coup, with all its members in words."""
-
-    kind: str
-    word: str
-    head: str
-    label: str
-    colour: str
-    language: str
-    seq: int
-    stored_at: str
-    is_signed: bool
-    hash: str
-    sha256: str
-    size: int
-    members: Sequence[tuple[str, str]]
-    figures: Sequence[tuple[str, str]]
-    sightings: Sequence[str]
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,22 +124,6 @@ class CoupReceipt:
     text: str
     code: str
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class AlarmLine:
-    """One line of a list of alarms."""
-
-    id: int
-    site: str
-    table: str
-    word: str
-    seq: int
-    why: str
-    raised_at: str
-    acknowledged_at: str
-    acknowledged_by: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,34 +156,30 @@ class HouseRecords:
     async def fleet(self) -> Fleet:
         """Return every wheel. Wheels that need a person come in the order of their most important need."""
         rows = await self._database.rows(_FLEET)
-        tiles: list[WheelTile] = []
+        tiles: list[Row] = []
         for row in rows[:WHEELS_MAX]:
             body = _body(row["payload"])
             state, number = text_of(body.get("state")), body.get("last_number")
             failing, seen_s = sensors_of(body.get("failing")), row["seen_s"]
             is_silent = not row["is_held"] or seen_s is None or (state not in QUIET and seen_s > self._silent_after_s)
             has = {"alarm": row["open"] > 0, "failing": failing, "suspended": state == "suspended", "silent": is_silent}
-            tiles.append(
-                WheelTile(
-                    site=row["site"],
-                    table=row["table_name"],
-                    is_test=row["is_test"],
-                    state=_state(body) or "nothing is known of it yet",
-                    label=label_of(number, body.get("last_label")) if colour_of(number) else "",
-                    colour=colour_of(number),
-                    seen=age(seen_s),
-                    waits=text_of(body.get("waiting_for")),
-                    language=_language(body),
-                    failing=failing,
-                    without=sensors_of(body.get("without")),
-                    alarms=row["open"],
-                    collector=row["name"] or "" if row["is_held"] else "",
-                    needs=[need for need in NEEDS if has[need]],
-                )
-            )
+            words = {
+                "state": _state(body) or "nothing is known of it yet",
+                "label": label_of(number, body.get("last_label")) if colour_of(number) else "",
+                "colour": colour_of(number),
+                "seen": age(seen_s),
+                "waits": text_of(body.get("waiting_for")),
+                "language": _language(body),
+                "failing": failing,
+                "without": sensors_of(body.get("without")),
+                "needs": {need: words for need, words in NEEDS.items() if has[need]},
+            }
+            tiles.append(row | words)
         order = list(NEEDS)
-        needy = sorted((tile for tile in tiles if tile.needs), key=lambda tile: order.index(tile.needs[0]))
-        return Fleet(needy, [tile for tile in tiles if not tile.needs], len(rows) > WHEELS_MAX)
+        needy = sorted(
+            (tile for tile in tiles if tile["needs"]), key=lambda tile: order.index(next(iter(tile["needs"])))
+        )
+        return Fleet(needy, [tile for tile in tiles if not tile["needs"]], len(rows) > WHEELS_MAX)
 
     async def wheel(self, site: str, table: str) -> Row:
         """Return the wheel with this name. Raises NotStoredError."""
@@ -283,15 +188,15 @@ class HouseRecords:
             raise NotStoredError
         return rows[0]
 
-    async def last_coups(self, wheel: int) -> list[Verdict]:
+    async def last_coups(self, wheel: int) -> list[Row]:
         """Return the last verdicts of this wheel, newest first."""
         return [_verdict(row) for row in await self._database.rows(_LAST, wheel)]
 
-    async def changes(self, wheel: int) -> list[StateChange]:
+    async def changes(self, wheel: int) -> list[Row]:
         """Return the last states of this wheel's table, newest first."""
         return [_change(row) for row in await self._database.rows(_STATES, wheel)]
 
-    async def coup(self, wheel: int, coup: int) -> tuple[list[CoupMessage], list[StateChange]]:
+    async def coup(self, wheel: int, coup: int) -> tuple[list[Row], list[Row]]:
         """Return the verdict and the rulings of a coup, and the states of the table during the coup. Raises
         NotStoredError."""
         messages = [_message(row) for row in await self._database.rows(_COUP, wheel, coup)]
@@ -355,18 +260,9 @@ class HouseRecords:
         statement = f"{_ALARM} where {' and '.join(conditions)} order by a.id desc limit %s"
         rows = await self._database.rows(statement, *values, PAGE + 1)
         lines = [
-            AlarmLine(
-                id=row["id"],
-                site=row["site"],
-                table=row["table_name"],
-                word=ALARMS.get(row["kind"], cut(row["kind"])),
-                seq=row["seq"],
-                why=cut(row["why"]),
-                raised_at=_at(row["raised_at"]),
-                acknowledged_at=_at(row["acknowledged_at"]) if row["acknowledged_at"] is not None else "",
-                acknowledged_by=row["acknowledged_by"] or "",
-                reason=row["reason"] or "",
-            )
+            row
+            | {name: row[name] and _at(row[name]) for name in ("raised_at", "acknowledged_at")}
+            | {"word": ALARMS.get(row["kind"], cut(row["kind"]))}
             for row in rows[:PAGE]
         ]
         return Found(lines, str(rows[PAGE - 1]["id"]) if len(rows) > PAGE else None)
@@ -401,63 +297,50 @@ def _at(value: datetime | None) -> str:
     return "no date" if value is None else f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
-def _verdict(row: Row) -> Verdict:
-    return Verdict(
-        site=row["site"],
-        table=row["table_name"],
-        is_test=row["is_test"],
-        seq=row["seq"],
-        at=_at(row["at"]),
-        kind=row["kind"],
-        word=KINDS.get(row["kind"], row["kind"]),
-        coup=row["coup"],
-        label=label_of(row["number"], row["label"]),
-        colour=colour_of(row["number"]),
-        cause=CAUSES.get(row["cause"] or "", row["cause"] or ""),
-        bouler=row["bouler"] or "",
-    )
+def _verdict(row: Row) -> Row:
+    return row | _words(row) | {"at": _at(row["at"]), "cause": CAUSES.get(row["cause"] or "", row["cause"] or "")}
 
 
-def _change(row: Row) -> StateChange:
+def _words(row: Row) -> Row:
+    """Return the words for the kind and the number of a message."""
+    return {
+        "word": KINDS.get(row["kind"], row["kind"]),
+        "label": label_of(row["number"], row["label"]),
+        "colour": colour_of(row["number"]),
+    }
+
+
+def _change(row: Row) -> Row:
+    """Return one state of a table, and who caused it."""
     body = _body(row["payload"])
-    return StateChange(
-        seq=row["seq"],
-        at=_at(row["at"]),
-        state=_state(body) or "cannot be read",
-        bouler=text_of(body.get("bouler")),
-        by=text_of(body.get("by")),
-        reason=text_of(body.get("reason")),
-        failing=sensors_of(body.get("failing")),
-    )
+    return {
+        "at": _at(row["at"]),
+        "state": _state(body) or "cannot be read",
+        **{name: text_of(body.get(name)) for name in ("bouler", "by", "reason")},
+        "failing": sensors_of(body.get("failing")),
+    }
 
 
-def _message(row: Row) -> CoupMessage:
+def _message(row: Row) -> Row:
+    """Return one message of a coup, with all its members in words."""
     body = _body(row["payload"])
     figures, sightings = body.get("evidence"), body.get("sightings")
     kind, cause = row["kind"], row["cause"] or ""
     ruled = text_of(body.get("ruled_as"))
-    head = {"void": CAUSES.get(cause, cause), "ruling": RULED.get(ruled, ruled)}.get(kind, "")
-    shown = list(body.items())[:PAGE]
-    members = [(member_of(name), said(name, value)) for name, value in shown if name not in SEALING]
+    members = _members(each for each in list(body.items())[:PAGE] if each[0] not in SEALING)
     if kind != "ruling":
         members.insert(0, ("bouler", row["bouler"] or "not known"))
-    return CoupMessage(
-        kind=kind,
-        word=KINDS.get(kind, kind),
-        head=head,
-        label=label_of(row["number"], row["label"]),
-        colour=colour_of(row["number"]),
-        language=_language(body),
-        seq=row["seq"],
-        stored_at=_at(row["stored_at"]),
-        is_signed=row["is_signed"],
-        hash=row["hash"],
-        sha256=row["sha256"],
-        size=row["size"],
-        members=members,
-        figures=[(member_of(name), said(name, value)) for name, value in list(figures.items())[:PAGE]]
-        if isinstance(figures, dict)
-        else [],
-        sightings=[said("sightings", each) for each in sightings[:PAGE]] if isinstance(sightings, list) else [],
-        text="" if row["payload"] is None else row["payload"].decode("utf-8", "replace"),
-    )
+    more = {
+        "head": {"void": CAUSES.get(cause, cause), "ruling": RULED.get(ruled, ruled)}.get(kind, ""),
+        "language": _language(body),
+        "stored_at": _at(row["stored_at"]),
+        "members": members,
+        "figures": _members(list(figures.items())[:PAGE]) if isinstance(figures, dict) else [],
+        "sightings": [said("sightings", each) for each in sightings[:PAGE]] if isinstance(sightings, list) else [],
+        "text": "" if row["payload"] is None else row["payload"].decode("utf-8", "replace"),
+    }
+    return row | _words(row) | more
+
+
+def _members(some: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
+    return [(member_of(name), said(name, value)) for name, value in some]
