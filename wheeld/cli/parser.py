@@ -227,51 +227,34 @@ def parser() -> argparse.ArgumentParser:
     whole.set_defaults(do=lambda _: whole.error("the following arguments are required: COMMAND"))
     commands = whole.add_subparsers(title="commands", metavar="COMMAND")
     _add_setup(commands)
-    run = commands.add_parser("run", help="run one wheel", description=_RUN, epilog="")
-    _add_wheel(run)
-    run.set_defaults(do=_on_call("run.run"))
-    check = commands.add_parser(
-        "check-config", help="validate a configuration and print what it means", description=_CHECK, epilog=""
-    )
+    _add_wheel(_command(commands, "run", "run.run", "run one wheel", _RUN))
+    about = "validate a configuration and print what it means"
+    check = _command(commands, "check-config", "check.check", about, _CHECK)
     _add_wheel(check)
     _add_language(check)
-    check.set_defaults(do=_on_call("check.check"))
-    status = commands.add_parser(
-        "status", help="say whether a wheel runs, and what is wrong", description=_STATUS, epilog=""
-    )
+    status = _command(commands, "status", "unit.status", "say whether a wheel runs, and what is wrong", _STATUS)
     _add_wheel(status)
     _add_language(status)
-    status.set_defaults(do=_on_call("unit.status"))
-    logs = commands.add_parser("logs", help="print a wheel's log in words", description=_LOGS, epilog="")
+    logs = _command(commands, "logs", "unit.logs", "print a wheel's log in words", _LOGS)
     _add_wheel(logs)
     logs.add_argument("--lines", metavar="N", type=_number(), default=50, help="print the last N lines (default: 50)")
     logs.add_argument("--follow", action="store_true", help="then print new lines as they come, until Ctrl-C")
-    logs.set_defaults(do=_on_call("unit.logs"))
-    replay = commands.add_parser(
-        "replay", help="apply the regulation to a recorded log", description=_REPLAY, epilog=_REPLAY_EXAMPLES
-    )
+    about = "apply the regulation to a recorded log"
+    replay = _command(commands, "replay", "replay.replay", about, _REPLAY, _REPLAY_EXAMPLES)
     replay.add_argument("file", metavar="FILE", help="the log, as text or gzip; - means standard input")
     replay.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
     replay.add_argument("--facts", action="store_true", help="also print every fact that the law applied")
     _add_language(replay)
     replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
-    replay.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
-    replay.set_defaults(do=_on_call("replay.replay"))
+    _add_output(replay)
     _add_journal(commands)
     _add_report(commands)
     _add_watch_and_rule(commands)
     _add_page(commands)
     _add_doctor(commands)
-    acl = commands.add_parser("acl", help="print the access list of the broker", description=_ACL, epilog=_ACL_EXAMPLES)
-    acl.add_argument(
-        "tables",
-        metavar="WHEEL",
-        type=lambda text: text if names_wheel(text) else _named_table(text),
-        nargs="+",
-        help=_WHEEL_OR_TABLE,
-    )
-    acl.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
-    acl.set_defaults(do=_on_call("acl.acl"))
+    acl = _command(commands, "acl", "acl.acl", "print the access list of the broker", _ACL, _ACL_EXAMPLES)
+    acl.add_argument("tables", metavar="WHEEL", type=_wheel_or(_named_table), nargs="+", help=_WHEEL_OR_TABLE)
+    _add_output(acl)
     pages: dict[str, Callable[[], str]] = {"commands": whole.format_help, "exit-codes": exit_codes}
     about = "print the commands, or what each exit code means"
     page = commands.add_parser("help", help=about, description=f"{about.capitalize()}.")
@@ -348,9 +331,8 @@ def _print_page(text: str) -> Exit:
 
 
 def _add_setup(commands: Commands[_Parser]) -> None:
-    setup = commands.add_parser(
-        "setup", help="set up a wheel, and its broker, on this computer", description=_SETUP, epilog=_SETUP_EXAMPLES
-    )
+    about = "set up a wheel, and its broker, on this computer"
+    setup = _command(commands, "setup", "setup.setup", about, _SETUP, _SETUP_EXAMPLES)
     setup.add_argument("name", metavar="NAME", nargs="?", help="the wheel's name: it runs as wheeld@NAME")
     setup.add_argument("--answers", metavar="FILE", type=Path, help="a file of answers (TOML)")
     setup.add_argument("--dry-run", action="store_true", help="show the plan, and change nothing")
@@ -386,7 +368,6 @@ def _add_setup(commands: Commands[_Parser]) -> None:
     setup.add_argument("--cert-file", metavar="FILE", help="the wheel's certificate, instead of a password")
     setup.add_argument("--key-file", metavar="FILE", help="the private key of that certificate")
     _add_language(setup)
-    setup.set_defaults(do=_on_call("setup.setup"))
 
 
 def _add_journal(commands: Commands[_Parser]) -> None:
@@ -394,7 +375,7 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         "journal", help="verify, show, export or seal what was stored", description=_JOURNAL, epilog=_JOURNAL_EXAMPLES
     )
     parts = journal.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    verify = _add_part(parts, "verify", _on_call("journal.verify"), "check every record, the seals and the evidence")
+    verify = _add_part(parts, "verify", "check every record, the seals and the evidence")
     verify.add_argument(
         "--public-key",
         metavar="FILE",
@@ -411,38 +392,27 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         action="store_true",
         help="check also the signature of each message, and not only that of the end, which covers every record",
     )
-    show = _add_part(parts, "show", _on_call("journal.show"), "list the stored messages and events, oldest first")
+    show = _add_part(parts, "show", "list the stored messages and events, oldest first")
     show.add_argument("--last", metavar="N", type=_number(COUPS_MAX), help="the last N coups, each with a drawing")
     show.add_argument("--coup", metavar="N", type=int, help="only messages about this coup")
     show.add_argument("--from-seq", metavar="N", type=int, help="only messages of the feed, from this number on")
     show.add_argument("--topic", metavar="TOPIC", action="append", help='only this topic, or "event" (may be repeated)')
     show.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
     _add_language(show)
-    export = _add_part(
-        parts, "export", _on_call("journal.export"), "write one coup's observation log, for wheeld replay"
-    )
+    export = _add_part(parts, "export", "write one coup's observation log, for wheeld replay")
     export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")
-    export.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
-    seal = _add_part(parts, "seal", _on_call("journal.seal"), "sign everything that is stored so far")
+    _add_output(export)
+    seal = _add_part(parts, "seal", "sign everything that is stored so far")
     seal.add_argument(
         "--key", metavar="FILE", type=Path, help="the private key, Ed25519, as PEM or base64 (default: the wheel's)"
     )
     seal.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="why the journal is sealed")
     seal.add_argument("--by", metavar="NAME", type=_BY, help="who seals it (default: the user)")
-    backup = _add_part(
-        parts, "backup", _on_call("journal.backup"), "copy the journal, also while its daemon runs, and verify the copy"
-    )
+    backup = _add_part(parts, "backup", "copy the journal, also while its daemon runs, and verify the copy")
     backup.add_argument("to", metavar="COPY", type=Path, help="the file of the copy; it must not exist yet")
-    adopt = _add_part(
-        parts, "adopt", _on_call("journal.adopt"), "continue the feed after numbers that this journal has lost"
-    )
-    adopt.add_argument(
-        "--after",
-        metavar="SEQ[:HASH]",
-        type=_on_call("journal.known_message"),
-        required=True,
-        help="the last message that other systems have",
-    )
+    adopt = _add_part(parts, "adopt", "continue the feed after numbers that this journal has lost")
+    known, about = _on_call("journal.known_message"), "the last message that other systems have"
+    adopt.add_argument("--after", metavar="SEQ[:HASH]", type=known, required=True, help=about)
     adopt.add_argument(
         "--far", action="store_true", help="allow a step of more than a million numbers; nobody can undo it"
     )
@@ -450,21 +420,28 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     adopt.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="the reason, which is published")
     adopt.add_argument("--by", metavar="NAME", type=_BY, help="who adopts the numbers (default: the user)")
     about = "make a lost journal again from the records that the house has, after it has verified them"
-    restore = parts.add_parser("restore", help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
+    restore = _command(parts, "restore", "journal.restore", about, f"{about.capitalize()}.", _JOURNAL_EXAMPLES)
     restore.add_argument("wheel", metavar="WHEEL", help="the wheel's name or configuration; it must have no journal")
-    restore.add_argument(
-        "--from-house",
-        metavar="FILE",
-        type=Path,
-        required=True,
-        help="the records, as `wheeld-house records` wrote them",
-    )
+    about = "the records, as `wheeld-house records` wrote them"
+    restore.add_argument("--from-house", metavar="FILE", type=Path, required=True, help=about)
     restore.add_argument(
         "--why", metavar="TEXT", type=_WHY, default="the journal was lost", help="the reason, which is stored"
     )
     restore.add_argument("--by", metavar="NAME", type=_BY, help="who restores it (default: the user)")
-    restore.set_defaults(do=_on_call("journal.restore"))
-    _add_part(parts, "migrate", _on_call("journal.migrate"), "bring a journal of an earlier version up to date")
+    _add_part(parts, "migrate", "bring a journal of an earlier version up to date")
+
+
+def _command(
+    commands: Commands[_Parser], name: str, do: str, about: str, description: str, examples: str = ""
+) -> argparse.ArgumentParser:
+    """Add a command that does the function `do`, and return its parser. `about`: what it does, in one line."""
+    command = commands.add_parser(name, help=about, description=description, epilog=examples)
+    command.set_defaults(do=_on_call(do))
+    return command
+
+
+def _add_output(command: argparse.ArgumentParser) -> None:
+    command.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
 
 
 def _add_wheel(command: argparse.ArgumentParser, *, about: str = _WHEEL, required: bool = True) -> None:
@@ -483,13 +460,13 @@ def _add_language(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_part(
-    parts: Commands[_Parser], name: str, do: Callable[[argparse.Namespace], Exit], about: str
-) -> argparse.ArgumentParser:
-    part = parts.add_parser(name, help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
+def _add_part(parts: Commands[_Parser], name: str, about: str) -> argparse.ArgumentParser:
+    """Add the command `name` of a journal, the function of that name in `wheeld.cli.journal`."""
+    do = _on_call(f"journal.{name}")
+    part = _command(parts, name, f"journal.{name}", about, f"{about.capitalize()}.", _JOURNAL_EXAMPLES)
     part.add_argument("file", metavar="JOURNAL", help="the wheel's name or configuration, or a journal's file")
 
-    def with_journal(options: argparse.Namespace) -> Exit:
+    def with_journal(options: argparse.Namespace) -> Any:
         """Replace the name of a wheel by its journal's file, and add its key if the command signs or verifies."""
         # This import is late, as in `_on_call`.
         from wheeld.config.instance import journal_of, public_keys_of, signing_key_of  # noqa: PLC0415
@@ -506,42 +483,23 @@ def _add_part(
 
 
 def _add_report(commands: Commands[_Parser]) -> None:
-    report = commands.add_parser(
-        "report", help="say how healthy wheels are, from their journals", description=_REPORT, epilog=_REPORT_EXAMPLES
-    )
+    about = "say how healthy wheels are, from their journals"
+    report = _command(commands, "report", "report.report", about, _REPORT, _REPORT_EXAMPLES)
     report.add_argument(
         "journals", metavar="JOURNAL", nargs="+", help="the name of a wheel, or a journal's file (may be repeated)"
     )
     report.add_argument("--json", action="store_true", help="write JSON for programs, not a page for people")
-    report.add_argument(
-        "--since",
-        metavar="DATE",
-        type=_on_call("report.instant"),
-        default=0,
-        help="only what was stored at this time or later (UTC)",
-    )
-    report.add_argument(
-        "--until",
-        metavar="DATE",
-        type=_on_call("report.instant"),
-        default=2**63,
-        help="only what was stored before this time (UTC)",
-    )
+    for option, default, when in (("--since", 0, "at this time or later"), ("--until", 2**63, "before this time")):
+        about = f"only what was stored {when} (UTC)"
+        report.add_argument(option, metavar="DATE", type=_on_call("report.instant"), default=default, help=about)
     _add_language(report)
-    report.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
-    report.set_defaults(do=_on_call("report.report"))
+    _add_output(report)
 
 
 def _add_watch_and_rule(commands: Commands[_Parser]) -> None:
-    watch = commands.add_parser(
-        "watch", help="show what a table publishes over MQTT", description=_WATCH, epilog=_WATCH_EXAMPLES
-    )
-    watch.add_argument(
-        "table",
-        metavar="WHEEL",
-        type=lambda text: text if names_wheel(text) else _table(text),
-        help=_WHEEL_OR_TABLE,
-    )
+    about = "show what a table publishes over MQTT"
+    watch = _command(commands, "watch", "watch.watch", about, _WATCH, _WATCH_EXAMPLES)
+    watch.add_argument("table", metavar="WHEEL", type=_wheel_or(_table), help=_WHEEL_OR_TABLE)
     _add_broker(watch)
     watch.set_defaults(host=None)
     watch.add_argument("--public-key", metavar="FILE", type=Path, help="accept only messages that this key signed")
@@ -549,25 +507,15 @@ def _add_watch_and_rule(commands: Commands[_Parser]) -> None:
     _add_language(watch)
     watch.add_argument("--from-seq", metavar="N", type=_number(), help="begin with this number (1: show all messages)")
     watch.add_argument("--count", metavar="N", type=_number(), help="stop after this many messages")
-    watch.set_defaults(do=_on_call("watch.watch"))
-    rule = commands.add_parser(
-        "rule", help="send the direction's ruling on a coup", description=_RULE, epilog=_RULE_EXAMPLES
-    )
+    rule = _command(commands, "rule", "rule.rule", "send the direction's ruling on a coup", _RULE, _RULE_EXAMPLES)
     rule.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
     _add_broker(rule)
     rule.add_argument("--coup", metavar="N", type=_number(), required=True, help="the coup that the ruling is about")
-    rule.add_argument(
-        "--as",
-        dest="ruled",
-        metavar="RULING",
-        type=_on_call("rule.ruled_as"),
-        required=True,
-        help="stands, void, other (the reason says what), or the number that counts",
-    )
+    ruled, about = _on_call("rule.ruled_as"), "stands, void, other (the reason says what), or the number that counts"
+    rule.add_argument("--as", dest="ruled", metavar="RULING", type=ruled, required=True, help=about)
     rule.add_argument("--by", metavar="NAME", type=_BY, required=True, help="the person who rules")
     rule.add_argument("--reason", metavar="TEXT", type=_WHY, required=True, help="why the direction rules so")
     _add_language(rule)
-    rule.set_defaults(do=_on_call("rule.rule"))
 
 
 def _add_broker(command: argparse.ArgumentParser) -> None:
@@ -576,12 +524,8 @@ def _add_broker(command: argparse.ArgumentParser) -> None:
     command.add_argument("--port", type=_number(65_535), help="the broker's port (default: 1883, with TLS 8883)")
     command.add_argument("--username", metavar="NAME", help="the user name at the broker")
     command.add_argument("--password-file", metavar="FILE", type=_FILE, help="the file with the password")
-    command.add_argument(
-        "--ca-file",
-        metavar="FILE",
-        type=_FILE,
-        help="the certificate of the authority that signed the broker's; turns TLS on",
-    )
+    about = "the certificate of the authority that signed the broker's; turns TLS on"
+    command.add_argument("--ca-file", metavar="FILE", type=_FILE, help=about)
     command.add_argument("--cert-file", metavar="FILE", type=_FILE, help="our own certificate, for TLS")
     command.add_argument("--key-file", metavar="FILE", type=_FILE, help="the private key of that certificate")
 
@@ -637,12 +581,8 @@ def _add_page(commands: Commands[_Parser]) -> None:
     both = page.add_argument_group("both panels")
     both.add_argument("--panel-cert-file", metavar="FILE", type=_FILE, help="the panels' certificate, for HTTPS")
     both.add_argument("--panel-key-file", metavar="FILE", type=_FILE, help="the private key of that certificate")
-    both.add_argument(
-        "--panel-client-ca-file",
-        metavar="FILE",
-        type=_FILE,
-        help="an authority: only browsers with a certificate that it signed may use the chef's panel",
-    )
+    about = "an authority: only browsers with a certificate that it signed may use the chef's panel"
+    both.add_argument("--panel-client-ca-file", metavar="FILE", type=_FILE, help=about)
     page.set_defaults(do=_page)
 
 
@@ -656,12 +596,8 @@ def _page(options: argparse.Namespace) -> Exit:
 
 
 def _add_doctor(commands: Commands[_Parser]) -> None:
-    doctor = commands.add_parser(
-        "doctor",
-        help="list what is connected, listen to the sensors, find their angles",
-        description=_DOCTOR,
-        epilog=_DOCTOR_EXAMPLES,
-    )
+    about = "list what is connected, listen to the sensors, find their angles"
+    doctor = _command(commands, "doctor", "doctor.doctor", about, _DOCTOR, _DOCTOR_EXAMPLES)
     _add_wheel(doctor, about=f"listen to this wheel (stop it first): {_WHEEL}", required=False)
     doctor.add_argument("--seconds", metavar="N", type=_number(86_400), default=60, help="how long (default: 60)")
     doctor.add_argument("--learn", action="store_true", help="write the found angles into the wheel's configuration")
@@ -669,7 +605,6 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
     doctor.add_argument("--ball", choices=("cw", "ccw"), help="the direction of the ball (default: against the rotor)")
     doctor.add_argument("--by", metavar="NAME", type=_BY, help="who runs the doctor (default: the user)")
     _add_language(doctor)
-    doctor.set_defaults(do=_on_call("doctor.doctor"))
 
 
 def _pocket(text: str) -> int:
@@ -691,6 +626,11 @@ def _table(text: str) -> str:
 def names_wheel(text: str) -> bool:
     """Return whether the text names a wheel of this computer, and not SITE/TABLE."""
     return "/" not in text or text.endswith(".toml")
+
+
+def _wheel_or(table: Callable[[str], str]) -> Callable[[str], str]:
+    """Return what reads the name of a wheel of this computer, or SITE/TABLE with `table`."""
+    return lambda text: text if names_wheel(text) else table(text)
 
 
 def _named_table(text: str) -> str:
