@@ -124,11 +124,8 @@ def read_note(raw: str) -> Note:
         raise NoteError("not a signed note: it has no empty line before its signatures, or is too long")
     signatures: list[Signature] = []
     for line in found:
-        try:
-            code = base64.b64decode(line[2], validate=True) if line else b""
-        except binascii.Error:
-            code = b""
-        if line is None or len(code) <= 4 or _base64(code) != line[2]:
+        code = strict_base64(line[2]) if line else None
+        if line is None or code is None or len(code) <= 4:
             raise NoteError("not a signed note: a line below its text is not a signature")
         signatures.append(Signature(line[1], code[:4], code[4:]))
     return Note(f"{text}\n", tuple(signatures))
@@ -137,8 +134,8 @@ def read_note(raw: str) -> Note:
 def read_checkpoint(note: Note) -> Checkpoint:
     """Return the checkpoint in a note. Raises NoteError."""
     found = _CHECKPOINT.fullmatch(note.text)
-    root = b"" if found is None else base64.b64decode(found[3])
-    if found is None or len(root) != HASH_BYTES or _base64(root) != found[3]:
+    root = None if found is None else strict_base64(found[3])
+    if found is None or root is None or len(root) != HASH_BYTES:
         raise NoteError("not a checkpoint: it must have an origin, a size and a hash, in three lines")
     return Checkpoint(found[1], int(found[2]), root)
 
@@ -154,6 +151,16 @@ def cosignature(note: Note, name: str, key: ed25519.Ed25519PrivateKey, time_s: i
     verifier = Verifier(name, key.public_key().public_bytes_raw(), WITNESS)
     code = struct.pack(">Q", time_s) + key.sign(cosigned_text(note.text, time_s).encode())
     return f"\u2014 {name} {_base64(verifier.key_hash + code)}\n"
+
+
+def strict_base64(text: str) -> bytes | None:
+    """Decode base64. None if this text is not the standard base64 of its bytes. Otherwise somebody could change a note
+    or a receipt, and it would still be valid."""
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return None
+    return raw if _base64(raw) == text else None
 
 
 def _base64(data: bytes) -> str:
