@@ -51,7 +51,8 @@ class Sector(msgspec.Struct, frozen=True):
 
 class NumberCounts(msgspec.Struct, kw_only=True):
     """`counts`: how often each number came, in the order of the rotor, like `labels`. `coups_needed`: the coups that
-    give the power `POWER_MIN`. `windows`: for each width, the sector that deviates most."""
+    give the power `POWER_MIN`. `windows`: for each width, the sector that deviates most. With too few coups
+    nothing is compared, and the members with a default keep it."""
 
     coups: int
     labels: list[str]
@@ -59,30 +60,33 @@ class NumberCounts(msgspec.Struct, kw_only=True):
     enough: bool
     power: float
     coups_needed: int
-    chi_square: float
-    p_chi_square: float
-    p_sectors: float
-    windows: list[Sector]
-    checks: list[Check]
+    chi_square: float = 0.0
+    p_chi_square: float = 1.0
+    p_sectors: float = 1.0
+    windows: list[Sector] = []
+    checks: list[Check] = []
 
 
 def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -> NumberCounts:
     """Compare the numbers of these coups with chance."""
     counts = np.bincount([coup.pocket for coup in coups], minlength=pockets.count)
-    total = len(coups)
-    if total < EXPECTED_MIN * pockets.count:
-        return _numbers(counts, pockets, 0.0, 1.0, 1.0, [], [])
+    power = power_of_chi_square(len(coups), pockets.count)
+    found = NumberCounts(
+        coups=len(coups),
+        labels=[label_of(number) for number in pockets.order],
+        counts=counts.tolist(),
+        enough=power >= POWER_MIN,
+        power=power,
+        coups_needed=coups_needed(pockets.count),
+    )
+    if len(coups) < EXPECTED_MIN * pockets.count:
+        return found
     chi_square = stats.chisquare(counts)
-    windows, largest, p_sectors = _sectors(counts, pockets)
+    found.chi_square, found.p_chi_square = float(chi_square.statistic), float(chi_square.pvalue)
+    found.windows, largest, found.p_sectors = _sectors(counts, pockets)
     checks = [
-        Check(
-            code="numbers",
-            group="numbers",
-            p=float(chi_square.pvalue),
-            said=say.say("the numbers do not come equally often"),
-            action=say.say(_ACTION),
-        ),
-        Check(code="sectors", group="numbers", p=p_sectors, said=_said(largest, say), action=say.say(_ACTION)),
+        ("numbers", found.p_chi_square, say.say("the numbers do not come equally often")),
+        ("sectors", found.p_sectors, _said(largest, say)),
     ]
     # Also look at the sectors of the later coups alone. A fault that began there is twice as clear as in a comparison
     # with the earlier coups, because the share of a fair wheel is known and need not be measured.
@@ -95,10 +99,10 @@ def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -
         later = np.bincount([coup.pocket for coup in coups[first:]], minlength=pockets.count)
         if later.sum() >= EXPECTED_MIN * pockets.count:
             _, largest, p = _sectors(later, pockets)
-            said = say.say(words, found=_said(largest, say))
-            checks.append(Check(code=code, group="numbers", p=p, said=said, action=say.say(_ACTION)))
-    statistic, p = float(chi_square.statistic), float(chi_square.pvalue)
-    return _numbers(counts, pockets, statistic, p, p_sectors, windows, checks)
+            checks.append((code, p, say.say(words, found=_said(largest, say))))
+    action = say.say(_ACTION)
+    found.checks = [Check(code=code, group="numbers", p=p, said=said, action=action) for code, p, said in checks]
+    return found
 
 
 def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sector], Sector, float]:
@@ -134,32 +138,6 @@ _ACTION = translatable(
     "pockets are clean; change the ball. Seal the journal, and make a new report after the same number of new "
     "coups."
 )
-
-
-def _numbers(
-    counts: NDArray[np.int64],
-    pockets: PocketLayout,
-    chi_square: float,
-    p: float,
-    p_sectors: float,
-    windows: list[Sector],
-    checks: list[Check],
-) -> NumberCounts:
-    total = int(counts.sum())
-    power = power_of_chi_square(total, pockets.count)
-    return NumberCounts(
-        coups=total,
-        labels=[label_of(number) for number in pockets.order],
-        counts=counts.tolist(),
-        enough=power >= POWER_MIN,
-        power=power,
-        coups_needed=coups_needed(pockets.count),
-        chi_square=chi_square,
-        p_chi_square=p,
-        p_sectors=p_sectors,
-        windows=windows,
-        checks=checks,
-    )
 
 
 def power_of_chi_square(coups: int, pockets: int) -> float:
