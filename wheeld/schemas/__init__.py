@@ -11,27 +11,15 @@ from typing import Any
 
 import msgspec
 
-from wheeld.broker.payloads import (
-    AcknowledgePayload,
-    AckPayload,
-    Availability,
-    BoulerPayload,
-    CommandPayload,
-    ConfirmPayload,
-    Health,
-    InspectPayload,
-    LateBetPayload,
-    ResendPayload,
-    ResumePayload,
-    RienVaPayload,
-    RulingPayload,
-)
+from wheeld.broker.payloads import COMMANDS, AckPayload, Availability, CommandPayload, Health
 from wheeld.core.messages.payloads import BoardMessage, Notice, ReplyPayload, Result, Ruling, TableMessage, Void
 from wheeld.core.step import SEQUENCED
 
 DIRECTORY = Path(__file__).parent
 VERSION = 1
 
+_OF_COMMANDS = {kind: f"command-{name}" for name, kind in COMMANDS.items()} | {CommandPayload: "command"}
+"""The name of the schema file of each payload of a command. `open` takes what `resume` takes, so both use one file."""
 PAYLOADS: dict[str, type[msgspec.Struct]] = {
     "result": Result,
     "void": Void,
@@ -43,16 +31,7 @@ PAYLOADS: dict[str, type[msgspec.Struct]] = {
     "availability": Availability,
     "reply": ReplyPayload,
     "ack": AckPayload,
-    "command": CommandPayload,
-    "command-acknowledge": AcknowledgePayload,
-    "command-bouler": BoulerPayload,
-    "command-confirm": ConfirmPayload,
-    "command-inspect": InspectPayload,
-    "command-late_bet": LateBetPayload,
-    "command-resend": ResendPayload,
-    "command-rien_va": RienVaPayload,
-    "command-resume": ResumePayload,
-    "command-ruling": RulingPayload,
+    **{name: kind for kind, name in _OF_COMMANDS.items()},
 }
 """The structure of each payload, by the name of its schema file. Commands without a file of their own use `command`."""
 
