@@ -323,6 +323,22 @@ def test_a_broken_certificate_is_named(house: BareHouse) -> None:
         set_up(house, "--yes")
 
 
+@pytest.mark.parametrize("lost", ["broker.crt", "house-ca.crt"])
+def test_a_lost_certificate_is_made_for_the_same_names(house: BareHouse, lost: str) -> None:
+    """The cabinets know the broker by no other name."""
+    first(house)
+    file = house.at("etc/mosquitto/certs") / lost
+    before = certificates.hosts_of(file.read_bytes())
+    file.unlink()
+    set_up(house, "--yes")
+    assert certificates.hosts_of(file.read_bytes()) == before
+
+
+def test_after_answers_that_cannot_be_used_it_says_so(house: BareHouse) -> None:
+    with pytest.raises(SettingsError, match=r"none of 3 answers .+ give --broker-name"):
+        run(parser().parse_args(["setup"]), house, lambda _question: "not a host!")
+
+
 def test_a_computer_with_the_broker_of_a_cabinet_is_no_house_s(house: BareHouse) -> None:
     wheel.set_up(wheel.BareComputer(house.root), *wheel.SIMULATED)
     before = house.tree()

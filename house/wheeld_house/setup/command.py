@@ -160,7 +160,7 @@ def _answer(question: str, accepted: re.Pattern[str], ask: Ask | None, *, option
         if accepted.fullmatch(said or default):
             return said or default
     if ask:
-        raise EOFError
+        raise SettingsError(f"none of {TRIES} answers to this question can be used: nothing was done; give {option}")
     raise SettingsError(f"{question}: give {option}")
 
 

@@ -99,16 +99,18 @@ class HousePlan:
         return sorted(path.name for path in self.cabinets.iterdir()) if self.cabinets.is_dir() else []
 
     def hosts(self) -> tuple[str, ...]:
-        """Return the names in the broker's certificate, or an empty tuple without a certificate. Cabinets use the first
-        name. Raises SettingsError."""
-        found = self.computer.read(self._certificate)
-        try:
-            return () if found is None else certificates.hosts_of(found)
-        except (ValueError, ExtensionNotFound):
-            raise SettingsError(
-                f"{self._certificate} is not a certificate of a broker: move it and its key away, and setup makes "
-                "new ones"
-            ) from None
+        """Return the names in the broker's certificate, or else those that the authority allows. Empty without both.
+        Cabinets use the first name. Raises SettingsError."""
+        for certificate in (self._certificate, self._authority):
+            if (found := self.computer.read(certificate)) is not None:
+                try:
+                    return certificates.hosts_of(found)
+                except (ValueError, ExtensionNotFound):
+                    raise SettingsError(
+                        f"{certificate} is not a certificate of a broker: move it and its key away, and setup makes "
+                        "new ones"
+                    ) from None
+        return ()
 
     def key_of(self, table: str) -> Path:
         """Return the file of a wheel's public key."""
