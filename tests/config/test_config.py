@@ -260,7 +260,7 @@ def test_keys_that_are_nothing_alone(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("x")
     (tmp_path / "f").chmod(0o600)
     assert problems(with_line("mqtt", 'password_file = "f"'), tmp_path) == [
-        "f.toml:18: mqtt.username: is missing; expected because password_file is given"
+        "f.toml:18: mqtt.username: is missing; give it, because password_file is given"
     ]
     assert problems(with_line("mqtt", 'key_file = "f"'), tmp_path) == [
         "f.toml:18: mqtt.cert_file: is missing; give cert_file and key_file together"

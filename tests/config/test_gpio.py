@@ -92,9 +92,9 @@ def test_every_command_that_needs_no_member_can_be_a_button() -> None:
 
 def test_something_must_see_the_wheel() -> None:
     (reported,) = problems(GOOD.replace(SENSORS, ""))
-    assert "sensors.port: is missing; expected because sensors report rotor, ball, pocket, and there is no" in reported
+    assert "sensors.port: is missing; give it, because sensors report rotor, ball, pocket, and there is no" in reported
     (reported,) = problems(BUTTONS.replace(SENSORS, ""))
-    assert "gpio.encoder: is missing; expected because there is no [sensors], and something must see" in reported
+    assert "gpio.encoder: is missing; give it, because there is no [sensors], and something must see" in reported
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,8 @@ def test_sensors_report_what_they_are_there_for_and_the_head_the_rest() -> None:
         (with_line("wheel", 'rotor = "sensors"', COMBINED), "wheel.rotor_ticks: is missing: how many ticks"),
         (with_line("wheel", 'rotor = "board"', COMBINED), 'wheel.rotor: is "board"; expected "sensors" or "head"'),
         (with_line("table", "auto_rien_ne_va_plus_rev_s = 0.8", ALONE), "auto_rien_ne_va_plus_rev_s: needs beams"),
-        (COMBINED.replace(SENSORS, ""), "sensors.port: is missing; expected because sensors report ball"),
-        (GOOD.replace(SENSORS, ""), "sensors.port: is missing; expected because sensors report rotor, ball, pocket"),
+        (COMBINED.replace(SENSORS, ""), "sensors.port: is missing; give it, because sensors report ball"),
+        (GOOD.replace(SENSORS, ""), "sensors.port: is missing; give it, because sensors report rotor, ball, pocket"),
         (with_line("head", "baud = 100", ALONE), "head.baud: is 100; expected the line's bits a second"),
         (
             with_line("head", "writable = false", with_line("head", "bare_number = false", ALONE)),

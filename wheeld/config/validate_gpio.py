@@ -51,7 +51,7 @@ def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Ite
         for key in useless:
             yield key, Text("cannot be used without an encoder: set encoder")
         if not useless:
-            what = Text("is missing; expected because there is no [sensors], and something must see the wheel")
+            what = Text("is missing; give it, because there is no [sensors], and something must see the wheel")
             yield "encoder", what
 
 

@@ -159,7 +159,7 @@ def _something_sees(config: Config) -> Iterator[Problem]:
         return
     if by_sensors := [part for part in SENSORS_OF if getattr(config.table, part) == "sensors"]:
         what = Text(
-            "is missing; expected because sensors report {parts}, and there is no [gpio]; or describe the wheel's "
+            "is missing; give it, because sensors report {parts}, and there is no [gpio]; or describe the wheel's "
             "head in [head]",
             {"parts": ", ".join(by_sensors)},
         )
@@ -202,7 +202,7 @@ def _host(mqtt: MqttSettings) -> Iterator[Problem]:
 
 def _password(mqtt: MqttSettings) -> Iterator[Problem]:
     if mqtt.password_file is not None and mqtt.username is None:
-        yield Problem("mqtt.username", Text("is missing; expected because password_file is given"))
+        yield Problem("mqtt.username", Text("is missing; give it, because password_file is given"))
 
 
 def _certificate(mqtt: MqttSettings) -> Iterator[Problem]:
