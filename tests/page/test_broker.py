@@ -15,6 +15,8 @@ from tests.broker.world import working
 from tests.mosquitto import Mosquitto, free_port
 from wheeld.broker.settings import MqttSettings
 from wheeld.page.broker import NotConfirmedError, NotSentError, PageLogin
+from wheeld.page.run import PageProgram
+from wheeld.page.setting import Address, PageSetting
 
 ROOT = "wheel/v1/s/t/"
 
@@ -25,6 +27,7 @@ class Page:
     def __init__(self, settings: MqttSettings) -> None:
         self.taken: list[tuple[str, bytes, bool]] = []
         self.states: list[str] = []
+        self.told: list[str] = []
         self._news = asyncio.Event()
         self.login = PageLogin(
             settings,
@@ -33,6 +36,7 @@ class Page:
             take=lambda *told: self._note(lambda: self.taken.append(told)),
             reached=lambda: self._note(lambda: self.states.append("reached")),
             lost=lambda: self._note(lambda: self.states.append("lost")),
+            tell=self.told.append,
         )
 
     def _note(self, note: Callable[[], None]) -> None:
@@ -87,6 +91,8 @@ async def test_a_broker_that_is_gone_is_told_and_found_again(
             await page.login.publish("cmd/x/open", b"{}")
         mosquitto.start()
         await page.until(lambda: page.states[-1:] == ["reached"])
+    assert (page.told[0], page.told[-1]) == ("", "")
+    assert any(page.told)
 
 
 async def test_a_trouble_is_told_with_what_to_do() -> None:
@@ -96,6 +102,16 @@ async def test_a_trouble_is_told_with_what_to_do() -> None:
     (told,) = logs
     assert (told["event"], told["user"]) == ("broker.trouble", "page-t")
     assert "check --host and --port" in told["mend"]
+    assert page.told == [told["mend"]]
+
+
+async def test_the_status_of_the_program_says_what_is_wrong_with_its_login() -> None:
+    said: asyncio.Queue[str] = asyncio.Queue()
+    mqtt = MqttSettings(host="127.0.0.1", port=free_port())
+    program = PageProgram(PageSetting(site="s", table="t", mqtt=mqtt, address=Address("127.0.0.1", 0)), said.put_nowait)
+    login, pages = program.works()
+    async with working(login), working(pages), asyncio.timeout(30):
+        assert (await said.get()).startswith("serving; page: no broker listens there")
 
 
 async def test_a_password_file_that_holds_none_ends_nothing(mosquitto: Mosquitto, tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ def page(options: argparse.Namespace) -> Exit:
         return _refuse(wrong, Exit.USAGE, options)
     log_to_stderr("info")
     try:
-        asyncio.run(serve(_setting(options), lambda: ServiceNotifier().ready("serving")))
+        notifier = ServiceNotifier()
+        asyncio.run(serve(_setting(options), notifier.ready, notifier.status))
     except TlsFilesError as files:
         return _refuse(Text("{first}: {second}", {"first": files.key, "second": files.text}), Exit.NO_INPUT, options)
     except OSError as port:

@@ -32,7 +32,8 @@ class NotConfirmedError(WheeldError):
 
 class PageLogin:
     """A login that connects again after each loss. `take(leaf, payload, retained)` gets each message on `leaves` below
-    `root`. `reached` is called when the broker is connected, `lost` when it is not."""
+    `root`. `reached` is called when the broker is connected, `lost` when it is not. At each change, `tell` gets what to
+    do about the login or what is wrong with it, or an empty text if nothing is wrong."""
 
     def __init__(
         self,
@@ -43,9 +44,10 @@ class PageLogin:
         take: Callable[[str, bytes, bool], None],
         reached: Callable[[], None],
         lost: Callable[[], None],
+        tell: Callable[[str], None],
     ) -> None:
         self._settings, self._root, self._leaves = settings, root, leaves
-        self._take, self._reached, self._lost = take, reached, lost
+        self._take, self._reached, self._lost, self._say = take, reached, lost, tell
         self._client: MqttClient | None = None
         self._told: str | None = None
         self._log = structlog.get_logger("page").bind(broker=f"{settings.host}:{settings.port}", user=settings.username)
@@ -85,8 +87,11 @@ class PageLogin:
 
     def _tell(self, trouble: str) -> None:
         """Log `trouble` if it has changed. An empty text means that nothing is wrong."""
-        if trouble and trouble != self._told:
-            self._log.warning("broker.trouble", why=trouble, mend=hint_of(trouble))
-        elif trouble != self._told:
+        if trouble == self._told:
+            return
+        self._told, mend = trouble, hint_of(trouble)
+        if trouble:
+            self._log.warning("broker.trouble", why=trouble, mend=mend)
+        else:
             self._log.info("broker.reached")
-        self._told = trouble
+        self._say(mend or trouble)

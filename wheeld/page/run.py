@@ -8,6 +8,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import structlog
@@ -25,6 +26,8 @@ from wheeld.page.viewers import VIEWERS_MAX
 from wheeld.page.wheel import TOPICS, WheelView
 from wheeld.serving import listening
 
+SERVING = "serving"
+"""The status while nothing is wrong, and the first words of every status."""
 TELL_S = 1.0
 """The interval at which the pages are updated, because they show ages."""
 VIEWED_MAX = 2 * VIEWERS_MAX + 100
@@ -37,15 +40,15 @@ METRICS_MAX = 20
 """The most connections to the metrics. Only a few programs ask for them."""
 
 
-async def serve(setting: PageSetting, ready: Callable[[], None]) -> None:
-    """Serve the pages until SIGTERM or SIGINT. Calls `ready` when all ports are open. Raises TlsFilesError, and OSError
-    if a port cannot be opened."""
+async def serve(setting: PageSetting, ready: Callable[[str], None], status: Callable[[str], None]) -> None:
+    """Serve the pages until SIGTERM or SIGINT. Calls `ready` when all ports are open, and `status` at each change of a
+    login's trouble, both with a line for people. Raises TlsFilesError, and OSError if a port cannot be opened."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    program = PageProgram(setting)
+    program = PageProgram(setting, status)
     async with program.listening(), asyncio.TaskGroup() as group:
-        ready()
+        ready(SERVING)
         tasks = [group.create_task(work) for work in program.works()]
         await stop.wait()
         for task in tasks:
@@ -55,8 +58,9 @@ async def serve(setting: PageSetting, ready: Callable[[], None]) -> None:
 class PageProgram:
     """All parts of the program."""
 
-    def __init__(self, setting: PageSetting) -> None:
-        self._setting = setting
+    def __init__(self, setting: PageSetting, status: Callable[[str], None]) -> None:
+        self._setting, self._status = setting, status
+        self._troubles: dict[str, str] = {}
         self._wheel = WheelView()
         self._numbers = NumberHistory(
             None if setting.state is None else setting.state / f"{setting.table}.numbers.json"
@@ -76,6 +80,7 @@ class PageProgram:
             take=self._take,
             reached=lambda: self._reach(self._wheel, is_reached=True),
             lost=lambda: self._reach(self._wheel, is_reached=False),
+            tell=partial(self._trouble, "page"),
         )
         self._sensors = None
         if setting.socket is not None:
@@ -93,6 +98,7 @@ class PageProgram:
             take=lambda _leaf, payload, _retained: answers.take(payload),
             reached=lambda: self._reach(panel, is_reached=True),
             lost=lambda: self._reach(panel, is_reached=False),
+            tell=partial(self._trouble, setting.role),
         )
         token = None
         if setting.token_file is not None:
@@ -150,6 +156,10 @@ class PageProgram:
     def _reach(self, of: WheelView | Panel, *, is_reached: bool) -> None:
         of.is_reached = is_reached
         self._news.set()
+
+    def _trouble(self, of: str, trouble: str) -> None:
+        self._troubles[of] = trouble and f"{of}: {trouble}"
+        self._status("; ".join([SERVING, *filter(None, self._troubles.values())]))
 
     async def _tell(self) -> None:
         """Update the viewers after each change, and at least every `TELL_S`."""
