@@ -187,7 +187,7 @@ class CommandConfirmed(Event, frozen=True):
 
 
 class CommandIgnored(Event, frozen=True):
-    """The wheel has ignored a setting, even if it answered OK (1.8): its value is `found`."""
+    """The wheel has ignored a setting, though it may have answered OK (1.8). The setting still is `found`."""
 
     command: str
     found: str

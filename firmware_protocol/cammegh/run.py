@@ -65,7 +65,7 @@ class RunNumber:
         self._shown_after: int | None = None
 
     def called(self) -> None:
-        """Count a line in state 5."""
+        """Count a line in state 5, which gives the number."""
         self._lines += 1
 
     def settle(self, shown: int | None, bare: BareNumbers) -> int | NumberDisagreement | None:

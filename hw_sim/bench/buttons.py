@@ -53,7 +53,11 @@ def buttons(say: Say) -> Mapping[str, Button]:
             Hand.put_ball_back,
         ),
         Button(
-            "second-ball", ball, say("Throw in a second ball"), say("Two balls are no number (R3b)."), Hand.throw_ball
+            "second-ball",
+            ball,
+            say("Throw in a second ball"),
+            say("With two balls there is no number (R3b)."),
+            Hand.throw_ball,
         ),
         Button("second-ball-out", ball, say("Take the second ball"), say("One ball is left."), Hand.take_second_ball),
         says("open", "chef", say("Faites vos jeux"), say("Opens the table, or the bets.")),

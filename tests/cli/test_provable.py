@@ -41,7 +41,7 @@ def test_who_proves_laps_and_directions() -> None:
     assert by(MERCURY, "R1") == ["the Mercury 360"]
     assert by(ENCODED_MERCURY, "R1") == ["the Mercury 360 and the encoder"]
     assert by(COMBINED, "R1") == ["the beams and the SlingShot 2"]
-    assert by(SLINGSHOT, "R1") == ["the SlingShot 2's own conclusion"]
+    assert by(SLINGSHOT, "R1") == ["the SlingShot 2's own report"]
     assert by(MERCURY, "R2") == ["the Mercury 360's own count"]
     assert by(COMBINED, "R2") == ["the beams"]
     assert by(MERCURY, "N3") == ["the Mercury 360's own count; reported with the number, before anybody is paid"]

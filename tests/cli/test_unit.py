@@ -165,18 +165,21 @@ def test_pages_and_a_simulated_board_that_do_not_run(answers: Answers, tmp_path:
 
 
 @pytest.mark.parametrize(
-    "backup",
+    ("backup", "said"),
     [
-        shown("failed", "failed", result="exit-code", code=74, boots="static"),
-        shown("inactive", "dead", boots="static", asserted_us=7),  # nothing is mounted for it
+        (
+            shown("failed", "failed", result="exit-code", code=74, boots="static"),
+            "has failed; `journalctl --unit=wheeld-backup@campione-03 --lines=20` prints why",
+        ),
+        (shown("inactive", "dead", boots="static", asserted_us=7), "was not made: no disk is mounted at /mnt/backup"),
     ],
 )
-def test_a_backup_that_failed(backup: str, answers: Answers, tmp_path: Path, capsys: Captured) -> None:
+def test_a_backup_that_failed(backup: str, said: str, answers: Answers, tmp_path: Path, capsys: Captured) -> None:
     answers("systemctl", STANDS["runs"][0])
     (tmp_path / "backup").write_text(backup)
     assert main(["status", "campione-03", "--language", "en"]) == Exit.OK
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "the last backup has failed; `journalctl --unit=wheeld-backup@campione-03 --lines=20` prints why"
+    assert last == f"the last backup {said}"
 
 
 def test_a_computer_that_systemd_did_not_start(answers: Answers, tmp_path: Path, capsys: Captured) -> None:

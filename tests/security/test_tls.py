@@ -71,7 +71,7 @@ async def test_a_client_certificate_is_the_name(broker: Mosquitto, house: Author
     ("days", "authority", "expected"),
     [
         (None, "house", "the broker asks for a client certificate: give cert_file and key_file"),
-        (-1, "house", "the broker says that our certificate has expired: renew cert_file"),
+        (-1, "house", "the broker says that our certificate has expired: renew cert_file (check-config prints how)"),
         (30, "another", "the broker does not know the authority of our certificate"),
     ],
 )
@@ -119,7 +119,7 @@ def test_names_for_errors_of_other_brokers_only() -> None:
     wrong = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1)")
     assert "does not use TLS on this port" in fault(wrong)
     refused = "Multiple exceptions: [Errno 111] Connection refused ('::1', 1), Connection refused ('127.0.0.1', 1)"
-    assert fault(OSError(refused)).startswith("no broker listens there: start it (`systemctl start mosquitto`")
+    assert fault(OSError(refused)).startswith("no broker listens there: start it on its computer (`systemctl start")
     assert fault(OSError(113, "No route to host")) == ""
 
 

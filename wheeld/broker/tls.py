@@ -26,7 +26,8 @@ _OF_BROKER = {
 
 _OF_US = {
     "ALERT_CERTIFICATE_REQUIRED": "the broker asks for a client certificate: give cert_file and key_file",
-    "ALERT_CERTIFICATE_EXPIRED": "the broker says that our certificate has expired: renew cert_file",
+    "ALERT_CERTIFICATE_EXPIRED": "the broker says that our certificate has expired: renew cert_file "
+    "(check-config prints how)",
     "ALERT_CERTIFICATE_REVOKED": "the broker says that our certificate is revoked: have a new cert_file issued",
     "ALERT_UNKNOWN_CA": (
         "the broker does not know the authority of our certificate: correct cert_file, or the broker's cafile"
@@ -36,8 +37,8 @@ _OF_US = {
     "know our certificate), then restart this wheel",
     "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
     # If `host` has several addresses, the text has one error for each, and CONNECTION_REFUSED may be anywhere in it.
-    "CONNECTION_REFUSED": "no broker listens there: start it (`systemctl start mosquitto` on its computer), or correct "
-    "`host` and `port`",
+    "CONNECTION_REFUSED": "no broker listens there: start it on its computer (`systemctl start mosquitto`; if it "
+    "ends again, `journalctl --unit=mosquitto --lines=20` says why), or correct `host` and `port`",
 }
 """What a failed connection means, by the name that OpenSSL, MQTT or the system gives to the failure."""
 

@@ -407,7 +407,7 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         "--key", metavar="FILE", type=Path, help="the private key, Ed25519, as PEM or base64 (default: the wheel's)"
     )
     seal.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="why the journal is sealed")
-    seal.add_argument("--by", metavar="NAME", type=_BY, help="who seals it (default: the user)")
+    seal.add_argument("--by", metavar="NAME", type=_BY, help="who seals it (default: your login name)")
     backup = _add_part(parts, "backup", "copy the journal, also while its daemon runs, and verify the copy")
     backup.add_argument("to", metavar="COPY", type=Path, help="the file of the copy; it must not exist yet")
     adopt = _add_part(parts, "adopt", "continue the feed after numbers that this journal has lost")
@@ -418,7 +418,7 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     )
     adopt.add_argument("--key", metavar="FILE", type=Path, help="the private key (default: the wheel's)")
     adopt.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="the reason, which is published")
-    adopt.add_argument("--by", metavar="NAME", type=_BY, help="who adopts the numbers (default: the user)")
+    adopt.add_argument("--by", metavar="NAME", type=_BY, help="who adopts the numbers (default: your login name)")
     about = "make a lost journal again from the records that the house has, after it has verified them"
     restore = _command(parts, "restore", "journal.restore", about, f"{about.capitalize()}.", _JOURNAL_EXAMPLES)
     restore.add_argument("wheel", metavar="WHEEL", help="the wheel's name or configuration; it must have no journal")
@@ -427,7 +427,7 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     restore.add_argument(
         "--why", metavar="TEXT", type=_WHY, default="the journal was lost", help="the reason, which is stored"
     )
-    restore.add_argument("--by", metavar="NAME", type=_BY, help="who restores it (default: the user)")
+    restore.add_argument("--by", metavar="NAME", type=_BY, help="who restores it (default: your login name)")
     _add_part(parts, "migrate", "bring a journal of an earlier version up to date")
 
 
@@ -603,7 +603,7 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
     doctor.add_argument("--learn", action="store_true", help="write the found angles into the wheel's configuration")
     doctor.add_argument("--number", metavar="N", type=_pocket, help="the ball lies in this pocket: find the readers")
     doctor.add_argument("--ball", choices=("cw", "ccw"), help="the direction of the ball (default: against the rotor)")
-    doctor.add_argument("--by", metavar="NAME", type=_BY, help="who runs the doctor (default: the user)")
+    doctor.add_argument("--by", metavar="NAME", type=_BY, help="who runs the doctor (default: your login name)")
     _add_language(doctor)
 
 

@@ -90,7 +90,7 @@ def _directions(setting: TableSetting) -> Text:
     if setting.ball == "sensors":
         return _both(BEAMS, rotor)
     if setting.product is not None and setting.product.says_opposite:
-        return Text("the {head}'s own conclusion", {"head": _head_name(setting)})
+        return Text("the {head}'s own report", {"head": _head_name(setting)})
     return _head(setting) if setting.rotor == "head" else _both(_head(setting), rotor)
 
 

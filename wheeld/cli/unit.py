@@ -53,12 +53,14 @@ def status(options: argparse.Namespace) -> Exit:
     backup = f"wheeld-backup@{name}"
     if (told := _shown(backup)) is None:
         return Exit.NOT_INSTALLED
-    # Where nothing is mounted for the backups, the assertion of the unit fails, and systemd does not start it.
-    is_not_started = told["AssertResult"] == "no" and told["AssertTimestampMonotonic"] != "0"
-    if told["ActiveState"] == "failed" or is_not_started:
-        failed = Text(
-            "the last backup has failed; `{logs}` prints why", {"logs": f"journalctl --unit={backup} --lines=20"}
-        )
+    failed = None
+    if told["AssertResult"] == "no" and told["AssertTimestampMonotonic"] != "0":
+        # The unit asserts this, so systemd did not start it.
+        failed = Text("the last backup was not made: no disk is mounted at /mnt/backup")
+    elif told["ActiveState"] == "failed":
+        logs = f"journalctl --unit={backup} --lines=20"
+        failed = Text("the last backup has failed; `{logs}` prints why", {"logs": logs})
+    if failed is not None:
         sys.stdout.write(f"{printable(catalogue.say_text(failed))}\n")
     return code
 

@@ -40,8 +40,8 @@ def watch(options: argparse.Namespace) -> Exit:
     """
     if names_wheel(options.table):
         # This computer has the wheel. Its configuration names the table, and the broker if no option names one. If no
-        # option names a login, a certificate of this computer is used: the table system's, or that of the collector,
-        # which may ask for earlier messages.
+        # option names a login, a certificate of this computer is used: the table system's, or with --from-seq the
+        # collector's, which has the right to ask for earlier messages.
         from wheeld.config import instance  # noqa: PLC0415  other computers do not need these imports
         from wheeld.config.reading import load  # noqa: PLC0415
         from wheeld.setup.computer import Computer  # noqa: PLC0415

@@ -229,7 +229,9 @@ class Table:
         state.left_out = still_left_out(setting, state.left_out)
         observed = ObserverState(object_level=state.object_level, sight=Sight(left_out=[*state.left_out]))
         observed.head.before = state.head_game
-        if state.slipped:  # even if the encoder was mended meanwhile, a person must name the pocket of the lying ball
+        if (
+            state.slipped
+        ):  # even if the encoder was mended meanwhile, a person must name the pocket in which the ball lies
             observed.sight.failing[PLACE] = Trouble.SLIPPED
         if state.ball_belongs_in is not None:
             observed.ball.pocket = setting.profile.pockets.index_of[state.ball_belongs_in]
@@ -239,7 +241,7 @@ class Table:
         table = cls(setting, boot_id, Snapshot(0, state, observed, clock))
         if gap is not None:
             state.view = None  # so that a new `table` message reports the gap
-            # `coup` is lower than `seq` in each message. So no lost message had a coup as high as its last `seq`.
+            # In each message `coup` is lower than `seq`. So no lost message had a `coup` as high as the last of them.
             state.coup = gap[0].last_seq
             table._writer.leave_out(*gap)
         opening = table.apply(Restarted(0))
@@ -321,7 +323,10 @@ class Table:
         if is_due or kind is End:
             self._pass_time(seen.t_us + (kind is End))
         self._now_us = max(self._now_us, seen.t_us)
-        shown, is_long = self.observer.observe(seen), len(kept) > IDLE_MAX  # `is_long`: more than an idle table needs
+        shown, is_long = (
+            self.observer.observe(seen),
+            len(kept) > IDLE_MAX,
+        )  # `is_long`: more is kept than an idle table needs
         is_routine = self.observer.only_postpones
         if is_routine and not (shown or self._waitlist.waiting or is_due or is_long):
             return NOTHING  # nearly all encoder edges end here

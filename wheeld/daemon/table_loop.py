@@ -289,7 +289,7 @@ class TableLoop:
                 self._stepped_us = gap.stepped_us
                 self._news.set()
         if gap.is_late:
-            # Observations after the last beat came before the standstill, so the standstill begins after them.
+            # What was observed after the last beat was observed before the standstill, so the standstill began later.
             since = msgspec.structs.replace(gap.since, t_us=max(gap.since.t_us, self._newest_us))
             self._stood = BeatGap(since if self._stood is None else self._stood.since, gap.until)
             self._news.set()

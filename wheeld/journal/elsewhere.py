@@ -90,7 +90,7 @@ def refuse_behind(
     sealed = _read(retained, "notice", _Sealed) if is_seal else None
     if sealed is not None and sealed.figures.seq > restored_to:
         n, seq, adoption = sealed.figures.n, sealed.figures.seq, journal.adoption()
-        if adoption is None or seq > adoption.last_seq:  # an earlier seal may be in the lost journal
+        if adoption is None or seq > adoption.last_seq:  # a seal from before the adoption may be in the lost journal
             link = next(iter(journal.links(n - 1, 1)), None)
             if link is None or (link.n, link.head.hex()) != (n, sealed.figures.head):
                 _refuse(journal, f"the broker retains the notice of a seal of record {n}, at seq {seq}", seq)

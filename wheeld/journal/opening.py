@@ -100,7 +100,7 @@ def _refuse_another(path: Path, origin: StoredOrigin, owner: Owner | None, signe
         )
     elif here is None:
         theirs, how = key_id(origin.public_key), f"name that key in journal.signing_key_file, or {BEGIN_ANEW}"
-        if owner is None:  # a command opened the journal, not the daemon
+        if owner is None:  # a program such as `wheeld journal` opens it, not the daemon
             how = "name the wheel in place of its journal's file, or its key with --key"
         why = f"it was begun with key {theirs}, but no key is given: {how}"
     else:

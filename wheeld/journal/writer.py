@@ -41,8 +41,8 @@ from wheeld.ports import CommandRecord, EventName, EventRecord, OwedMessage, Rec
 
 REPEAT_WINDOW_S = 600
 """If a command with the same id comes again within this time, it is the same command: at QoS 1, MQTT may deliver it
-twice. After this time, a sender that counts from 1 after each restart may use the id again. The time counts in both
-directions, because the host's date may have been set back."""
+twice. After this time, a sender that counts from 1 after each restart may use the id again. A record that is
+dated up to this much later counts, too, because the host's date may have been set back."""
 
 UNFINISHED = translatable(
     "the daemon stopped before it decided this command; nothing was done; send the command again if it is still wanted"

@@ -151,7 +151,9 @@ WORDS = {
     "unsent": translatable("Not sent: {why}"),
     "broker_away": translatable("the broker is not reached; call the technician"),
     "too_old": translatable("the panel showed a state that was more than {count} s old; look again"),
-    "other_command": translatable("this press of a button was used for another command before; press the button again"),
+    "other_command": translatable(
+        "the panel took this for an earlier command, and did not send it; press the button again"
+    ),
     "again": translatable("Give this panel its token again. The last command was not sent."),
     "mute": translatable(
         "This panel does not reach the broker, so no command can reach the wheel. Call the technician."

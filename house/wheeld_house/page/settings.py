@@ -49,11 +49,11 @@ class PageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         host, colon, port = self.listen.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not colon or not port.isascii() or not port.isdigit() or not 0 <= int(port) <= 65535:
-            raise SettingsError(f"{self.listen} is not an address: write it as 127.0.0.1:8500")
+            raise SettingsError(f"{self.listen} is not an address: write it like 127.0.0.1:8500")
         try:
             return str(ip_address("127.0.0.1" if host == "localhost" else host)), int(port)
         except ValueError:
-            raise SettingsError(f"{self.listen} is not an address: write it as 127.0.0.1:8500") from None
+            raise SettingsError(f"{self.listen} is not an address: write it like 127.0.0.1:8500") from None
 
     @property
     def proxies(self) -> tuple[IPv4Network | IPv6Network, ...]:

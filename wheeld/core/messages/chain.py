@@ -91,5 +91,5 @@ def _parts(payload: bytes) -> _Parts:
     start = len(payload) - _HASH_BYTES - (_SIGNATURE_BYTES if payload.endswith(b'=="}') else 0)
     found = _CLOSING.fullmatch(payload, start) if start >= 0 else None
     if found is None:
-        raise ChainError("it carries no hash at its end: it was not sealed, or was cut")
+        raise ChainError("it carries no hash at its end: it was not closed with one, or was cut")
     return _Parts(payload[:start], *found.groups())

@@ -516,7 +516,7 @@ class Observer:
         self.sight.failing[sensor] = seen.what
         self._use_the_rest()
         if is_link:
-            self.state.watched_since_us = None  # the wheel is not watched until it reports again
+            self.state.watched_since_us = None  # nobody watches the wheel until the line works again
         forgotten = self._forget_levels(seen.t_us) if sensor in ("link", OBJECT) else []
         if sensor in self.sight.left_out:
             return forgotten

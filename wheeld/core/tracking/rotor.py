@@ -268,7 +268,7 @@ class RotorFromEncoder:
 
     def _opposite(self, seen: Rotor, angle_deg: float) -> Surprise | None:
         """Take a tick in the other direction. The third one in a row proves a reversal. If the rotor stood, the first
-        one shows that it turns. The first one must come from the border that the rotor has just passed."""
+        one shows that it turns. The first must be at the border that the rotor passed last: else the disc slipped."""
         state = self.state
         was_turning, last_deg = self.direction is not None, state.points[-1][1]
         if state.opposite:
@@ -340,7 +340,7 @@ class RotorFromEncoder:
         if any(_off_deg(first, one, other, last) <= self._slip_deg for one, other in without):
             return False  # only one tick is out of place: it was reported late
         # The speed at the end of an interval may differ from the mean speed in it, by half of what a hand can change in
-        # that time. Between the two middle ticks a hand may push and brake again.
+        # this interval. Between the two middle ticks a hand may first push, then brake.
         hand_deg = HAND_REV_S2 * 360 * passed_us * (before_us + after_us + passed_us) / 4e12
         fastest = max(abs(before), abs(after))
         jitter_deg = fastest * jitter_us * (2 + passed_us / before_us + passed_us / after_us)

@@ -140,7 +140,7 @@ class Board(WiredSensors):
 
     @property
     def keeps_times(self) -> bool:
-        """True, because the board dates its events."""
+        """True: each event has the time at which the board saw it."""
         return True
 
     @property

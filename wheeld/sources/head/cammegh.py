@@ -104,7 +104,7 @@ class CammeghHead:
         self._state = StateCode.START
         self._spin = 0
         self._repeat_game = False
-        """Whether lines come again after a silence, so that the next line must report the state of the game."""
+        """Whether lines have come again after a silence: with the next one the state of the game is reported again."""
         self._log = structlog.get_logger("head")
 
     @property
