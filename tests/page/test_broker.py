@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import structlog
 
 from tests.broker.world import working
 from tests.mosquitto import Mosquitto, free_port
+from tests.page.messages import AVAILABILITY, TABLE
 from wheeld.broker.settings import MqttSettings
 from wheeld.page.broker import NotConfirmedError, NotSentError, PageLogin
 from wheeld.page.run import PageProgram
@@ -112,6 +114,24 @@ async def test_the_status_of_the_program_says_what_is_wrong_with_its_login() -> 
     login, pages = program.works()
     async with working(login), working(pages), asyncio.timeout(30):
         assert (await said.get()).startswith("serving; page: no broker listens there")
+
+
+async def test_the_status_says_that_the_broker_sends_nothing_of_the_wheel_until_it_does(
+    mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wheeld.page.run.SILENCE_S", 0.1)
+    said: asyncio.Queue[str] = asyncio.Queue()
+    mqtt = MqttSettings(host="127.0.0.1", port=mosquitto.port)
+    program = PageProgram(PageSetting(site="s", table="t", mqtt=mqtt, address=Address("127.0.0.1", 0)), said.put_nowait)
+    login, pages = program.works()
+    async with working(login), working(pages), asyncio.timeout(30):
+        assert await said.get() == (
+            "serving; wheel: no state of s/t has come: check whether it runs, and `wheeld acl s/t`"
+        )
+        async with aiomqtt.Client("127.0.0.1", mosquitto.port) as wheel:
+            await wheel.publish(ROOT + "availability", json.dumps(AVAILABILITY))
+            await wheel.publish(ROOT + "table", json.dumps(TABLE))
+        assert await said.get() == "serving"
 
 
 async def test_a_password_file_that_holds_none_ends_nothing(mosquitto: Mosquitto, tmp_path: Path) -> None:

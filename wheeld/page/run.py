@@ -30,6 +30,9 @@ SERVING = "serving"
 """The status while nothing is wrong, and the first words of every status."""
 TELL_S = 1.0
 """The interval at which the pages are updated, because they show ages."""
+SILENCE_S = 5.0
+"""A broker sends the state of a wheel at once, because it is retained. A login that gets none for so long may not read
+it: some brokers grant a subscription and send nothing."""
 VIEWED_MAX = 2 * VIEWERS_MAX + 100
 """The most connections to the pages: a stream for each viewer of the two pages, and connections that load a page."""
 DISPLAYS_MAX = VIEWERS_MAX + 100
@@ -78,7 +81,7 @@ class PageProgram:
             setting.root,
             tuple(TOPICS),
             take=self._take,
-            reached=lambda: self._reach(self._wheel, is_reached=True),
+            reached=self._listen,
             lost=lambda: self._reach(self._wheel, is_reached=False),
             tell=partial(self._trouble, "page"),
         )
@@ -151,15 +154,30 @@ class PageProgram:
             return
         if leaf == "board" and self._wheel.board is not None:
             self._numbers.take(self._wheel.board.numbers)
+        if self._wheel.table is not None:
+            self._trouble("wheel", "")
         self._news.set()
+
+    def _listen(self) -> None:
+        self._reach(self._wheel, is_reached=True)
+        asyncio.get_running_loop().call_later(SILENCE_S, self._note_silence)
+
+    def _note_silence(self) -> None:
+        if self._wheel.is_reached and self._wheel.table is None:
+            name = f"{self._setting.site}/{self._setting.table}"
+            mend = f"check whether it runs, and `wheeld acl {name}`"
+            structlog.get_logger("page").warning("wheel.silent", table=name, mend=mend)
+            self._trouble("wheel", f"no state of {name} has come: {mend}")
 
     def _reach(self, of: WheelView | Panel, *, is_reached: bool) -> None:
         of.is_reached = is_reached
         self._news.set()
 
     def _trouble(self, of: str, trouble: str) -> None:
-        self._troubles[of] = trouble and f"{of}: {trouble}"
-        self._status("; ".join([SERVING, *filter(None, self._troubles.values())]))
+        if trouble == self._troubles.get(of, ""):
+            return
+        self._troubles[of] = trouble
+        self._status("; ".join([SERVING, *(f"{of}: {why}" for of, why in self._troubles.items() if why)]))
 
     async def _tell(self) -> None:
         """Update the viewers after each change, and at least every `TELL_S`."""
