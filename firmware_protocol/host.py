@@ -251,7 +251,7 @@ class HostSession:
         self._due_ns[Task.HELLO] = host_ns
 
     def acknowledge(self, position: Position) -> None:
-        """Note that every event before `position` is stored. A position of an earlier boot is ignored.
+        """Remember that every event before `position` is stored. A position of an earlier boot is ignored.
 
         Raises ValueError if the caller acknowledges events that were never reported.
         """

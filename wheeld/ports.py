@@ -270,12 +270,12 @@ class Store(Protocol):
         ...
 
     async def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
-        """Note that the broker has these messages, so they are no longer owed. But with `await_settlement`, messages of
-        the feed stay owed until `settle`."""
+        """Remember that the broker has these messages, so they are no longer owed. But with `await_settlement`,
+        messages of the feed stay owed until `settle`."""
         ...
 
     async def settle(self, seq: int) -> int:
-        """Note that the settlement core has all messages up to `seq`. Return how many are no longer owed because of
+        """Remember that the settlement core has all messages up to `seq`. Return how many are no longer owed because of
         this.
 
         A message that the broker must still get, perhaps once more, stays owed. A `seq` below the last one changes

@@ -77,7 +77,7 @@ class LineOrder:
         self.last, self.gap = status, False
 
     def jumped(self, status: Status) -> None:
-        """Note that this line does not follow from the lines before it."""
+        """Remember that this line does not follow from the lines before it."""
         self.gap, self.number_reported = True, None
         self.result_spin = status.spin if status.state is StateCode.WINNING_NUMBER else None
 
@@ -190,7 +190,7 @@ class Game:
         return self._order.holds_a_line
 
     def interrupted(self) -> None:
-        """Note that lines may be missing here. A run in progress was then not read completely."""
+        """Remember that lines may be missing here. A run in progress was then not read completely."""
         self._order.gap = True
         self._speed.interrupted()
         if self._run:

@@ -178,7 +178,8 @@ class CammeghSession:
         return data
 
     def opened(self, host_ns: int) -> None:
-        """Note that the port was opened, for the first time or again: begin to listen, and send the start-up requests.
+        """Remember that the port was opened, for the first time or again: begin to listen, and send the start-up
+        requests.
 
         An open port does not prove that a wheel is there: a silence continues, and is counted from the last line.
         """

@@ -254,7 +254,7 @@ class Collector:
             self.counters["dropped"] += 1
 
     def _connected(self) -> None:
-        """Note that a connection is new. Messages and answers may have been lost before it."""
+        """Remember that a connection is new. Messages and answers may have been lost before it."""
         now_s = asyncio.get_running_loop().time()
         self._renew_s = min(self._renew_s, now_s)
         for wheel in self._wheels.values():

@@ -116,7 +116,7 @@ class CollectedWheel:
                 self.order.doubt()
 
     def stored(self, count: int) -> None:
-        """Note that the first `count` of `pending` are stored."""
+        """Remember that the first `count` of `pending` are stored."""
         del self.pending[:count]
 
     def provable(self) -> list[Signed]:

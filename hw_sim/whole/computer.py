@@ -77,7 +77,7 @@ class SimComputer:
         return self.runs and aged and not stands and not self.disk_call_s and not self.disk_is_full
 
     def started(self) -> None:
-        """Note that the program has started."""
+        """Remember that the program has started."""
         self.wants_daemon, self.runs = False, True
         self.started_us = self._alive_us = self._timeline.now_us
         self._starts += 1
@@ -90,7 +90,7 @@ class SimComputer:
         self._alive_us = self._timeline.now_us
 
     def ended(self) -> None:
-        """Note that the program has ended or was killed. Then systemd starts it again."""
+        """Remember that the program has ended or was killed. Then systemd starts it again."""
         self.runs = False
         self.stalled_until_us = 0
         self._witness.begins("down", self._timeline.now_us)

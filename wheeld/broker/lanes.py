@@ -249,7 +249,7 @@ class Inbox:
             await self._news.wait()
 
     def task_done(self) -> None:
-        """Note that the command which `get` returned last has been handled."""
+        """Remember that the command which `get` returned last has been handled."""
         self._unhandled.pop(self._taken, None)
         self._handled.set()
 

@@ -139,7 +139,8 @@ class _Retries:
         self._rng = rng
 
     def note(self, *, connected: bool, stable: bool) -> None:
-        """Note that an attempt is over: whether it led to a session, and whether it lasted for more than `STABLE_S`."""
+        """Remember that an attempt is over: whether it led to a session, and whether it lasted for more than
+        `STABLE_S`."""
         self._failures = 0 if stable else self._failures + 1
         self.brief = self.brief + 1 if connected and not stable else 0
 

@@ -92,7 +92,7 @@ class Resends:
                 self.next_seq = question.from_seq
 
     def sent(self, seq: int) -> None:
-        """Note that the present round has published the message with this number."""
+        """Remember that the present round has published the message with this number."""
         self.next_seq = seq + 1
 
     def end(self) -> list[ResendRequest]:
@@ -162,7 +162,8 @@ class Outbox:
                 self._log.debug("publication.interrupted", why=str(error))
 
     async def acknowledge(self, seq: int) -> None:
-        """Note that the settlement core has stored everything up to `seq`. A late or repeated ack changes nothing."""
+        """Remember that the settlement core has stored everything up to `seq`. A late or repeated ack changes
+        nothing."""
         last_seq = await self._store.last_seq()
         if seq > last_seq:
             self.counters["acks_refused"] += 1

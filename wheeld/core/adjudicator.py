@@ -367,7 +367,7 @@ class Adjudicator:
         self._take_word_for_place(by_eye=True)
 
     def _take_word_for_place(self, *, by_eye: bool) -> None:
-        """Note that the ball lies in the pocket of the last number, because a person looked (`by_eye`) or because
+        """Remember that the ball lies in the pocket of the last number, because a person looked (`by_eye`) or because
         readers saw it there. So it is known from which pocket the next launch takes the ball. If beams then see one
         pass, and readers see the ball in another pocket, the ball was launched (docs/rulebook.md 6)."""
         number = self._state.last_number
@@ -393,8 +393,8 @@ class Adjudicator:
         self._state.tout_va_owed = True
 
     def _decide(self, verdict: Verdict, name: str, sure: Margin | None, now_us: int) -> None:
-        """Note that the coup has its verdict. If the margin of the verdict is low, also publish a notice: the verdict
-        stands, but somebody should find out the reason."""
+        """Remember that the coup has its verdict. If the margin of the verdict is low, also publish a notice: the
+        verdict stands, but somebody should find out the reason."""
         if sure is not None and sure.value < LOW:
             figures: Figures = {"verdict": name, "margin": sure.value, "margin_of": sure.of}
             text = self._catalogue.say(LOW_MARGINS[sure.of])

@@ -224,7 +224,7 @@ class TableState(msgspec.Struct):
         self.la_derniere = self.coup + 1 if is_begun else self.coup
 
     def forget_last(self) -> None:
-        """Note that la dernière is over, or was taken back."""
+        """Remember that la dernière is over, or was taken back."""
         self.la_derniere = None
 
     @property

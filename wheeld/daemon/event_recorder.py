@@ -137,7 +137,7 @@ class EventRecorder:
         self._was_set_s = set_s
 
     def _look_at_door(self) -> None:
-        """Note that the door was opened or closed. If it was opened and closed between two calls, both are noted. A
+        """Remember that the door was opened or closed. If it was opened and closed between two calls, both are noted. A
         door that is open at the daemon's start counts as opened. The state before this start comes from the event
         records."""
         was, self._door_was = self._door_was, self._door()

@@ -97,7 +97,7 @@ class Order:
         self._first_s = now_s + self._manner.every_s / 2
 
     def doubt(self) -> None:
-        """Note that a message or a reply was refused. The true one may still be missing, so the next request is due
+        """Remember that a message or a reply was refused. The true one may still be missing, so the next request is due
         sooner."""
         self.counters["faults"] += 1
         self._unsure = True
@@ -218,7 +218,8 @@ class Order:
         return later_s if self._unsure or self._beyond > self.seq else self._since_s + self._manner.quiet_s
 
     def _begin_anew(self) -> None:
-        """Note that the last `resend` brought a message, or the answer that there is none. Waits are short again."""
+        """Remember that the last `resend` brought a message, or the answer that there is none. Waits are short
+        again."""
         self._tries = 0
         self._wait_s = self._patience_s()
 

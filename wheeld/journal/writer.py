@@ -95,7 +95,7 @@ class JournalWriter:
         self._patrol: Patrol | None = None
 
     def trust_from(self, message_id: int | None) -> None:
-        """Note that the stored messages from `message_id` on are verified. None: no stored message is verified."""
+        """Remember that the stored messages from `message_id` on are verified. None: no stored message is verified."""
         self._trusted_from = self.reader.last_id() + 1 if message_id is None else message_id
 
     def close(self) -> None:
@@ -189,7 +189,7 @@ class JournalWriter:
     # --- what others have ----------------------------------------------------------------------------------------
 
     def begin_run(self) -> None:
-        """Note that messages stored from now on have not been compared with what others have."""
+        """Remember that messages stored from now on have not been compared with what others have."""
         if self.reader.unmet_from() is None:
             with self.database.transaction():
                 self._keep("unmet_from", b"%d" % (self.reader.last_seq() + 1))

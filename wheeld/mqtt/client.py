@@ -178,7 +178,7 @@ class MqttClient(asyncio.BufferedProtocol):
             self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note that the connection is closed. If a broker refuses our certificate in TLS 1.3, it does so after the
+        """Remember that the connection is closed. If a broker refuses our certificate in TLS 1.3, it does so after the
         handshake, with an alert: then `exc` is this alert."""
         before = "" if self.accepted.done() else " before it answered"
         error = MqttError(f"the broker closed the connection{before}" if exc is None else str(exc))

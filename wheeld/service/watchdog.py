@@ -61,7 +61,7 @@ class Turns:
         self.is_shown = False
 
     def turn(self) -> None:
-        """Note that the part has passed that place."""
+        """Remember that the part has passed that place."""
         self.is_shown = True
 
     def renew(self) -> None:
@@ -85,7 +85,7 @@ class CaughtUp:
         return self._now_us() >= self._due_us
 
     def handed(self, t_us: int) -> None:
-        """Note that the table was given observations up to `t_us`."""
+        """Remember that the table was given observations up to `t_us`."""
         self._handed_us = max(self._handed_us, t_us)
 
     def renew(self) -> None:

@@ -55,11 +55,11 @@ class LineState:
         return trouble in self._standing
 
     def stands(self, trouble: Trouble, **details: object) -> None:
-        """Note that the trouble stands until `over` is called for it. `details` are for the log."""
+        """Remember that the trouble stands until `over` is called for it. `details` are for the log."""
         self._standing.setdefault(trouble, details)
 
     def over(self, *troubles: Trouble) -> None:
-        """Note that these troubles do not stand, or no longer stand."""
+        """Remember that these troubles do not stand, or no longer stand."""
         for trouble in troubles:
             self._standing.pop(trouble, None)
 

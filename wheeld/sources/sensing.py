@@ -54,7 +54,7 @@ class Sensing(Protocol):
         ...
 
     def acknowledge(self, position: Position) -> None:
-        """Note that all observations of a batch with this `position` are stored."""
+        """Remember that all observations of a batch with this `position` are stored."""
         ...
 
 

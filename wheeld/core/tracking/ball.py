@@ -80,12 +80,12 @@ class Run(msgspec.Struct):
         return any(map(self.reported.__contains__, facts))
 
     def report(self, fact: Fact) -> None:
-        """Note that the fact was reported."""
+        """Remember that the fact was reported."""
         if fact not in self.reported:
             self.reported.append(fact)
 
     def report_direction(self, fact: Fact) -> None:
-        """Note that the ball was reported to run with the rotor, or against it."""
+        """Remember that the ball was reported to run with the rotor, or against it."""
         self.report(fact)
         self.opposite = fact is Fact.OPPOSITE_DIRECTION
 
@@ -136,7 +136,7 @@ class BallPart(Protocol):
         ...
 
     def disown(self) -> None:
-        """Note that the run in progress belongs to no future coup, so that it does not hide the next launch."""
+        """Remember that the run in progress belongs to no future coup, so that it does not hide the next launch."""
         ...
 
 
@@ -289,35 +289,35 @@ class Ball(msgspec.Struct):
     # --- the ball's run and fall --------------------------------------------------------------------------------------
 
     def launch(self) -> None:
-        """Note that a launch was proven: the ball lies in no pocket. If it is in doubt whether the pockets are still in
-        the same place, the ball's next pocket does not end this doubt."""
+        """Remember that a launch was proven: the ball lies in no pocket. If it is in doubt whether the pockets are
+        still in the same place, the ball's next pocket does not end this doubt."""
         self.note_elsewhere()
         self.pocket = self.seen_in = self.rested_in = self.glimpse = None
         self.met, self.carried = [], False
 
     def run(self, until_us: int | None = None) -> None:
-        """Note that the ball is on the track."""
+        """Remember that the ball is on the track."""
         self.where, self.until_us = Where.RUNS, until_us
 
     def fall(self, until_us: int | None) -> None:
-        """Note that the ball is off the track, or can't be seen there. At `until_us` it will be at rest."""
+        """Remember that the ball is off the track, or can't be seen there. At `until_us` it will be at rest."""
         self.where, self.until_us = Where.FALLS, until_us
 
     def miss(self) -> None:
-        """Note that the ball was not seen at rest in time: it lies on an obstacle, or it is in a hand."""
+        """Remember that the ball was not seen at rest in time: it lies on an obstacle, or it is in a hand."""
         self.where, self.until_us = Where.UNSEEN, None
 
     def settle(self) -> None:
-        """Note that no fallen ball is on its way any more: a person answers for it, or a new launch is awaited."""
+        """Remember that no fallen ball is on its way any more: a person answers for it, or a new launch is awaited."""
         if self.where in (Where.FALLS, Where.UNSEEN):
             self.rest()
 
     def rest(self) -> None:
-        """Note that the ball is at rest, or that there was no run."""
+        """Remember that the ball is at rest, or that there was no run."""
         self.where, self.until_us = Where.LIES, None
 
     def meet(self, pocket: int) -> bool:
-        """Note that readers saw the fallen ball in `pocket`. Return False if they saw it there the last time, too."""
+        """Remember that readers saw the fallen ball in `pocket`. Return False if they saw it there before, too."""
         if pocket in self.met[-1:]:
             return False
         self.met.append(pocket)
@@ -340,7 +340,7 @@ class Ball(msgspec.Struct):
     # --- the ball at rest ---------------------------------------------------------------------------------------------
 
     def see(self, sightings: list[Seen]) -> None:
-        """Note that a reader saw the ball, so it is in no hand. `sightings`: the latest sightings in one pocket."""
+        """Remember that a reader saw the ball, so it is in no hand. `sightings`: the latest sightings in one pocket."""
         self.unseen_deg = 0.0
         if self.where is Where.TAKEN:
             self.rest()
@@ -348,9 +348,10 @@ class Ball(msgspec.Struct):
             self.seen_in = sightings[-1].pocket_index
 
     def turn(self, points: list[tuple[int, float]], begun_us: int, limit_deg: float) -> int | None:
-        """Note that the rotor has turned to the last of these points. `begun_us`: when it last began to turn. A reader
-        meets a lying ball before the rotor has turned by `limit_deg`. If it has turned farther, somebody took the ball.
-        Return the pocket from which it was taken. None if it was not taken, or if readers had seen it in no pocket."""
+        """Remember that the rotor has turned to the last of these points. `begun_us`: when it last began to turn. A
+        reader meets a lying ball before the rotor has turned by `limit_deg`. If it has turned farther, somebody took
+        the ball. Return the pocket from which it was taken. None if it was not taken, or if readers had seen it in no
+        pocket."""
         # After a stand, a reversal or lost edges, the ball may be anywhere between two readers.
         is_begin = points[-1][0] == begun_us
         self.unseen_deg = 0.0 if is_begin else self.unseen_deg + abs(points[-1][1] - points[-2][1])
@@ -369,14 +370,14 @@ class Ball(msgspec.Struct):
         self.carried, self.rested_in = False, None
 
     def note_elsewhere(self) -> None:
-        """Note that the ball lies in another pocket, or was launched. After a gap, nobody knows whether a hand brought
-        it there, or whether the pockets moved."""
+        """Remember that the ball lies in another pocket, or was launched. After a gap, nobody knows whether a hand
+        brought it there, or whether the pockets moved."""
         self.doubt = self.doubt and "astray"
 
     def take_word(self, pocket: int, seen_in: int | None, *, by_eye: bool) -> None:
-        """Note that the ball lies in `pocket`, because a person answers for this or because it belongs there. This has
-        no effect while the ball is on its way. If a pocket is known since the launch, it has an effect only if readers
-        see the ball in `pocket` now (`seen_in`).
+        """Remember that the ball lies in `pocket`, because a person answers for this or because it belongs there. This
+        has no effect while the ball is on its way. If a pocket is known since the launch, it has an effect only if
+        readers see the ball in `pocket` now (`seen_in`).
 
         A person who has looked (`by_eye`), or who has brought the ball, knows the pocket, whatever the encoder shows.
         If readers also see the ball there, the doubt after a gap ends. If only readers see it there, the doubt stays.

@@ -469,7 +469,7 @@ class BallTracker:
             self._lead(chain)
 
     def rest(self, t_us: int) -> None:
-        """Note that the ball was seen where it lay. If there was no launch, the pulses just before were strays."""
+        """Remember that the ball was seen where it lay. If there was no launch, the pulses just before were strays."""
         kept = [chain for chain in self.state.chains if t_us - chain.last_us >= AT_REST_US]
         if not self.launched and len(kept) < len(self.state.chains):
             self.state.chains = kept
@@ -477,7 +477,7 @@ class BallTracker:
             self._follow()
 
     def note_gone(self) -> None:
-        """Note that the ball is gone from the track. Without a launch: note that no pass is awaited any more."""
+        """Remember that the ball is gone from the track. Without a launch no pass is awaited any more."""
         self.run.phase = Phase.OFF_TRACK if self.launched else Phase.NONE
         self._follow()
 
@@ -627,7 +627,7 @@ class BallFromBeams(BallTracker):
         return 1.0 if chain is None else len(chain.passes) / (len(chain.passes) + chain.skipped), strange
 
     def disown(self) -> None:
-        """Note that the run in progress belongs to no future coup, so that it does not hide the next launch."""
+        """Remember that the run in progress belongs to no future coup, so that it does not hide the next launch."""
         if self.run.phase is Phase.ON_TRACK:
             self.run.disowned = True
         else:

@@ -72,7 +72,7 @@ class HeadRotorState(msgspec.Struct):
     unread: int = 0
 
     def arm(self) -> None:
-        """Note that a ball was launched: from now on a stop of the rotor is evidence (N4)."""
+        """Remember that a ball was launched: from now on a stop of the rotor is evidence (N4)."""
         self.standing = self.unread = 0
 
     def forget(self) -> None:
@@ -224,7 +224,7 @@ class HeadState(msgspec.Struct):
         self.rotor.forget()
 
     def disown(self) -> None:
-        """Note that the reported run belongs to no future coup."""
+        """Remember that the reported run belongs to no future coup."""
         self.run.disowned = self.has_run
 
     def end_run(self) -> None:
@@ -342,7 +342,7 @@ class HeadGames:
     # --- the run that the head reports --------------------------------------------------------------------------------
 
     def take_launch(self) -> bool:
-        """Note that beams have proven a launch. Return False if the head's report has begun this coup already."""
+        """Remember that beams have proven a launch. Return False if the head's report has begun this coup already."""
         self._head.rotor.arm()
         if self._head.run.has_reported(*LAUNCH_FACTS):
             return False
@@ -449,7 +449,7 @@ class BallFromHead:
         return RunRecord({"spin": spin.number, "laps_proven": spin.laps}, spin.laps, None, spin.laps)
 
     def disown(self) -> None:
-        """Note that the run in progress belongs to no future coup."""
+        """Remember that the run in progress belongs to no future coup."""
         self._head.disown()
 
 

@@ -229,14 +229,14 @@ class Observer:
     # --- what the table tells the observer ----------------------------------------------------------------------------
 
     def disown(self) -> None:
-        """Note that the run in progress belongs to no future coup, even if its ball is in a hand already. So the run
-        does not hide the next launch."""
+        """Remember that the run in progress belongs to no future coup, even if its ball is in a hand already. So the
+        run does not hide the next launch."""
         self.track.disown()
         if self._head is not None:
             self._head.disown()
 
     def take_word(self, pocket_index: int, *, by_eye: bool) -> None:
-        """Note that the ball lies in this pocket, as `Ball.take_word` describes."""
+        """Remember that the ball lies in this pocket, as `Ball.take_word` describes."""
         seen_in = None if self._readers is None else self._readers.pocket
         self.ball.take_word(pocket_index, seen_in, by_eye=by_eye)
 
@@ -359,7 +359,7 @@ class Observer:
         return [self.pocket.fall_overdue(now_us)]
 
     def _miss_rest(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  this absence proves nothing
-        """Note that a ball that ran was not seen at rest: it lies on an obstacle, or a hand has it."""
+        """Remember that a ball that ran was not seen at rest: it lies on an obstacle, or a hand has it."""
         self.ball.miss()
         return []
 
@@ -458,7 +458,7 @@ class Observer:
         return self._stand("present" if seen.active else "clear", seen.t_us) if seen.sensor == OBJECT else []
 
     def _restarted(self, seen: Restarted) -> list[Evidence]:
-        """Note that the wheel was not watched until now, or that words are received only from `away_until_us` on."""
+        """Remember that the wheel was not watched until now, or that no words are received before `away_until_us`."""
         self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
         self.state.door_open = None
         self.ball.carried = True

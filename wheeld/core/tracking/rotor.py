@@ -170,7 +170,7 @@ class RotorFromEncoder:
         self.state.points = []
 
     def shift(self, deg: float) -> None:
-        """Note that the disc is on the rotor `deg` farther clockwise than assumed."""
+        """Remember that the disc is on the rotor `deg` farther clockwise than assumed."""
         state = self.state
         state.shift_deg = _apart_deg(state.shift_deg + deg, 0)
         state.points = [(t_us, at_deg - deg) for t_us, at_deg in state.points]
@@ -200,7 +200,7 @@ class RotorFromEncoder:
         return round(min(STOP_SILENCE_US, max(STOP_SILENCE_US_MIN, usual_us, slowest_us)))
 
     def stand(self) -> None:
-        """Note that the rotor stands, when the deadline of the stop has passed."""
+        """Remember that the rotor stands, when the deadline of the stop has passed."""
         self.state.stopped = True
 
     def fit(self, at_us: int) -> tuple[float, float] | None:

@@ -91,12 +91,12 @@ class Sight(msgspec.Struct):
         ]
 
     def note_sighting(self, reader: int) -> None:
-        """Note that this reader met the ball. If it keeps missing the ball later, this is reported again."""
+        """Remember that this reader met the ball. If it keeps missing the ball later, this is reported again."""
         self.note(READERS, saw=True)
         self.note(f"reader/{reader}", saw=True)
 
     def note_turn(self, readers: Collection[int], met: Collection[int], t_us: int) -> list[Evidence]:
-        """Note that a reader met a lying ball again. Report readers that keep missing the ball when it passes them."""
+        """Remember that a reader met a lying ball again. Report readers that keep missing the ball at each turn."""
         limit = BLIND_TURNS * (len(readers) - 1)
         return [
             blind_sensor(f"reader/{reader}", t_us)

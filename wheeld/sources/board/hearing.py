@@ -84,7 +84,7 @@ class Hearing:
             line.stands(kind, silent_ms=(host_ns - self.reported_ns) // 1_000_000)
 
     def drifted(self) -> None:
-        """Note that the board's clock has just drifted too much."""
+        """Remember that the board's clock has just drifted too much."""
         self._steady_windows = 0
 
     def judge_quality(self, line: LineState, counters: Callable[[], Mapping[str, int]], host_ns: int) -> None:
