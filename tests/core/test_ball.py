@@ -429,6 +429,23 @@ def test_a_ball_that_soon_runs_the_other_way_was_launched_anew() -> None:
     assert watch.ways == ["cw", "ccw"]
 
 
+def test_while_a_ball_is_awaited_on_the_track_no_other_run_replaces_its_run() -> None:
+    """A launch voids the coup, so pulses that look like one must wait until the running ball is surely gone."""
+    run = passes("cw", laps=6)
+    second = passes(other("cw"), start_us=run[-1].t_us + 300_000, laps=4)
+    watch = Watch().see(run)
+    due_us = watch.ball.overdue_us
+    assert due_us is not None
+    early = [each for each in second if each.t_us < due_us]
+    assert len(early) > 4
+    watch.see(early)
+    assert len(watch.launched) == 1
+    watch.ball.note_gone()
+    watch.see(second[len(early) :])
+    assert len(watch.launched) == 2
+    assert watch.ways == ["cw", "ccw"]
+
+
 @pytest.mark.parametrize(("faster", "anew"), [(0.9, False), (1.05, False), (1.3, True), (2.0, True)])
 def test_a_ball_that_soon_runs_faster_than_it_did_was_launched_anew(faster: float, *, anew: bool) -> None:
     """No ball gains speed by itself; 15 % are allowed for what beams and tilt make of it."""
