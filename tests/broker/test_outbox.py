@@ -17,7 +17,17 @@ from structlog.testing import capture_logs
 from tests.broker.feed import Feed
 from tests.broker.world import DirectStore, FakeBroker, VirtualClock, settle, working
 from tests.journal.journals import open_writer
-from wheeld.broker.outbox import BATCH_MAX, REFUSED_RETRY_S, RESEND_BATCH, RESEND_PAUSE_S, Outbox, ResendError
+from wheeld.broker.outbox import (
+    BATCH_MAX,
+    QUESTIONS_MAX,
+    REFUSED_RETRY_S,
+    RESEND_BATCH,
+    RESEND_PAUSE_S,
+    Outbox,
+    ResendError,
+    ResendRequest,
+    Resends,
+)
 from wheeld.core.step import Topic
 from wheeld.ports import CommandRecord, Publication
 
@@ -214,6 +224,16 @@ async def test_questions_are_merged(tmp_path: Path) -> None:
         await bench.pass_over()
         assert bench.seqs() == [*range(1, 21), *range(10, 21), *range(3, 21)]
         assert bench.answered == [(10, 20), (18, 20), (7, 20), (3, 20), (9, 20)]
+
+
+def test_the_most_requests_are_those_of_both_rounds_together() -> None:
+    async def answered(_: int) -> None: ...
+
+    resends = Resends()
+    for from_seq in (9, *(1,) * (QUESTIONS_MAX - 1)):  # the first is served; the others come too late for its round
+        resends.ask(ResendRequest(from_seq, answered), 9)
+    with pytest.raises(ResendError):
+        resends.ask(ResendRequest(1, answered), 9)
 
 
 async def test_a_resend_goes_on_over_the_next_connection(tmp_path: Path) -> None:
