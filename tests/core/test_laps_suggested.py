@@ -65,8 +65,9 @@ def test_laps_that_cannot_have_been_enough_are_void_for_him_too(laps: float) -> 
     assert laps <= figures["laps_at_most"] < 3
 
 
-def test_laps_that_are_proven_need_no_chef() -> None:
-    assert played(4.0, CHEF).verdicts() == [("result", 9)]
+@pytest.mark.parametrize("setting", [CHEF, VOID])
+def test_laps_that_are_proven_need_no_chef(setting: TableSetting) -> None:
+    assert played(4.0, setting).verdicts() == [("result", 9)]
 
 
 def test_he_answers_for_no_other_thing_that_is_not_proven() -> None:
