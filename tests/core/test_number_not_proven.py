@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, Evening
+from wheeld.core.observations import Restarted
 
 ONE_READER = msgspec.structs.replace(FRENCH, readers_deg=(30,))
 
@@ -33,6 +34,12 @@ def test_a_rotor_that_is_spun_again_before_the_proof_is_due_voids_no_number_that
     assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
     assert evening.say("confirm", coup=1, reason="all saw it").done
     assert evening.verdicts() == [("result", 9)]
+
+
+def test_a_restart_of_the_wheel_after_the_only_sighting_voids_no_number_that_was_seen() -> None:
+    evening = seen_once(9, 3.0)
+    evening.observe(Restarted(evening.now_us, 0))
+    assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
 
 
 def test_a_confirmation_of_before_the_question_confirms_nothing_and_may_be_said_again() -> None:
