@@ -156,9 +156,15 @@ def test_a_number_goes_on_awaiting_the_chef_who_answers_for_all_of_it(
 def test_a_verdict_and_a_ruling_move_no_table_that_is_closed() -> None:
     published = PublishedState()
     said = {"hash": "0" * 64, "coup": 7, "at": "2026-11-20T20:06:14.208655Z"}
-    for seq, topic, more in ((1, "table", {"state": "closed"}), (2, "void", {"cause": "chef"}), (3, "ruling", {})):
+    told: list[tuple[str, dict[str, object]]] = [
+        ("table", {"state": "closed"}),
+        ("void", {"cause": "chef"}),
+        ("ruling", {"number": 5}),
+    ]
+    for seq, (topic, more) in enumerate(told, 1):
         published.take(topic, msgspec.json.encode(said | {"seq": seq} | more), LATER_UTC_US)
     state = published.state
     assert (state.state.name, state.seq, state.coup, state.decided) == ("CLOSED", 3, 7, True)
     assert state.last_void is not None
     assert (state.last_void.coup, state.tout_va_owed) == (7, True)
+    assert state.numbers == [], "the number of a ruling did not come out"
