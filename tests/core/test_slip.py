@@ -443,3 +443,11 @@ def test_a_ball_that_lay_nowhere_after_a_cut_in_its_fall_ends_the_doubt_where_a_
     assert evening.say("tout_va").done
     next_number(evening, 36)
     assert [result["number"] for result in evening.of("result")] == [36]
+
+
+def test_a_ball_that_no_reader_meets_is_in_a_hand_only_when_its_fall_must_be_over() -> None:
+    evening = falling()
+    evening.wait(4.9)
+    assert not evening.observer.ball.carried, "the rotor turned more than a whole turn, but the ball may still fall"
+    evening.wait(6)
+    assert evening.observer.ball.carried
