@@ -485,7 +485,7 @@ class PocketFromHead:
         run = self._ball.run
         few = self._ball.record().is_short_of(self._min_laps)
         if self._head.has_run or few or self._head.over_us >= (run.launched_us or 0):
-            return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": run.last_us or 0})
+            return Evidence(Fact.FALL_OVERDUE, now_us)
         return Evidence(Fact.SENSOR_FAULT, now_us, {"sensor": "head", "what": "no_ball_seen"})
 
     def take(self, seen: HeadNumber) -> list[Evidence]:

@@ -369,7 +369,7 @@ class PocketFromReaders(PocketTracker):
         from this pocket (R3b)."""
         if self.ball.glimpse is not None:
             return self._not_proven([self.ball.glimpse])
-        return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": self._run.last_us or 0})
+        return Evidence(Fact.FALL_OVERDUE, now_us)
 
     def take(self, seen: Sighting) -> list[Evidence]:
         """Return what one sighting proves. Note where the ball is seen to lie, and whether it is at rest."""
