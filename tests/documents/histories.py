@@ -60,6 +60,9 @@ def stakes() -> list[Row]:
         then(f"a {topic} with a gap: the stakes wait for the next table",
             [[5, "stored", 4, _of(topic, "B", gap=lost)], [7, "stored", 5, _table()]],
             (6, "rule 1"), (8, "take"))  # fmt: skip
+    then("a result of this coup with a gap, and a table that opens the coup again",
+        [[5, "stored", 4, _of("result", gap=lost)], [7, "stored", 5, _table()]],
+        (6, "rule 1"), (8, "rule 1"))  # fmt: skip
     then("a gap of which this consumer has all", [[5, "stored", 2, _of("ruling", gap={"first_seq": 1, "last_seq": 1})]],
         (6, "rule 1"))  # fmt: skip
     then("the table itself has a gap, and what is lost is no fault", [[5, "stored", 4, _table("B", gap=lost)]],
@@ -103,6 +106,10 @@ def stakes() -> list[Row]:
         [[600.6, "asked"], [601, "reply", 0], [603, "stored", 2, _of("ruling")], [1203, "asked"], [1204, "reply", 2]],
         (602, "rule 2"), (604, "rule 2"), (1203.5, "rule 2"), (1205, "take"))  # fmt: skip
 
+    then("a reply to the question of the connection before",
+        [[600.6, "asked"], [601, "subscribed"], [601.2, "reply", 1], [601.5, "asked"], [602, "reply", 1]],
+        (601.3, "rule 2"), (602.5, "take"))  # fmt: skip
+
     then("a fault: to ask does not end it", [[5, "fault"], [10.6, "asked"], [12, "reply", 1]],
         (4, "take"), (5, "rule 3"), (11, "rule 3"), (13, "take"))  # fmt: skip
     then("a fault, whatever its number", [[5, "fault", 2], [6, "stored", 2, _of("ruling")], [16, "asked"],
@@ -127,6 +134,10 @@ def stakes() -> list[Row]:
     then("two gaps, and the lower one fills itself",
         [[5, "gap", 9], [5, "asked"], [5.1, "gap", 3], [5.2, "stored", 2, _of("ruling")],
          [5.3, "stored", 3, _of("ruling")], [5.6, "reply", 3]], (5.4, "rule 3"), (5.7, "take"))  # fmt: skip
+    then("two gaps at once, and the lower one fills itself",
+        [[300, "gap", 9], [300, "gap", 3], [300, "asked"], [300.2, "stored", 2, _of("ruling")],
+         [300.3, "stored", 3, _of("ruling")], [300.6, "reply", 3]],
+        (300.4, "rule 3"), (300.7, "take"))  # fmt: skip
     then("a gap, and the first question after it gets no reply",
         [[5, "gap", 9], [5, "asked"], [15, "asked"], [19, "reply", 1]],
         (6, "rule 3"), (18, "rule 2"), (20, "take"))  # fmt: skip
@@ -154,6 +165,7 @@ def late() -> list[Row]:
         *({"finds": finds, "bets_closed_at": closed, "stake_at": at} for finds, at in stakes_at),
         {"finds": "pay", "bets_closed_at": "2027-01-15T20:00:05.500000Z", "stake_at": closed},
         {"finds": "pay", "bets_closed_at": "2028-02-29T20:00:05.000000Z", "stake_at": closed},
+        {"finds": "late", "bets_closed_at": "2000-02-29T20:00:05.000000Z", "stake_at": closed},
         {"finds": "person", "stake_at": closed},
         *({"finds": "person", "bets_closed_at": wrong, "stake_at": closed} for wrong in no_times),
     ]
@@ -178,8 +190,8 @@ def acks() -> list[Row]:
     add("a repeat, and the next message", [[2, 1], [4, 2]], [2, "stored", 1], [4, "repeat", 1], [4, "stored", 2])
     add("conflict", [[2, 2]], [2, "stored", 1], [2, "stored", 2], [4, "conflict", 1], [5, "conflict", 2])
     add("a gap, a fault and a reply", [[2, 1]], [2, "stored", 1], [4, "gap", 9], [5, "fault"], [6, "reply", 9])
-    add("a message with a gap: those before are lost, and count as stored", [[2, 2], [4, 8], [6, 8]], [2, "stored", 1],
-        [2, "stored", 2], [4, "stored", 8], [6, "repeat", 2])  # fmt: skip
+    add("a message with a gap: those before are lost, and count as stored", [[2, 2], [4, 8], [6, 8], [7, 8]],
+        [2, "stored", 1], [2, "stored", 2], [4, "stored", 8], [6, "repeat", 2], [7, "repeat", 5])  # fmt: skip
     add("a new connection", [[2, 1], [4, 1], [7, 1]], [2, "stored", 1], [4, "subscribed"], [5, "disconnected"],
         [7, "subscribed"])  # fmt: skip
     add("a new connection while the disk is slow", [[2, 1], [5, 1], [7, 2]], [2, "stored", 1], [3, "came", 2],
@@ -221,6 +233,8 @@ def order(given: dict[str, tuple[str, str]]) -> list[Row]:
         ["report lost 3 3", "store 4", "ack 4"])  # fmt: skip
     add("a result, and 3 and 4 are lost: it is not paid", 2, "result", ["report lost 3 4", "store 5", "ack 5"])
     add("a ruling, and 3 and 4 are lost", 2, "ruling", ["report lost 3 4", "report ruling", "store 5", "ack 5"])
+    add("what is lost, and then a result: a person settles the stakes from before the gap", 2, "lost ninth",
+        ["report lost 3 7", "store 8", "ack 8", "store 9", "ack 9"])  # fmt: skip
     add("a gap of which this consumer has all", 2, "had", ["store 3", "ack 3"])
     add("a gap, and then what is missing", 1, "4 2 3 4", [pays, "ack 2", "store 3", "ack 3", gives_back, "ack 4"])
     add("repeats: nothing is paid, given back or shown again", 5, "2 4 5", ["ack 5", "ack 5", "ack 5"])

@@ -42,7 +42,7 @@ class Stakes:
         elif what == "asked":
             self.is_missing = self.is_missing or self.is_asked
             self.is_asked, self.asked_from, self.gaps = True, self.last + 1, dict.fromkeys(self.gaps, True)
-        elif what in ("reply", "refused", "test"):
+        elif what in ("reply", "refused", "test") and self.is_asked:
             self.up_to = seq if what == "reply" and seq >= self.asked_from - 1 else None
             self.gaps = {gap: is_asked for gap, is_asked in self.gaps.items() if not is_asked}
             self.is_asked = self.is_missing = self.is_faulty = False
@@ -197,6 +197,7 @@ async def store_and_pay(world: Listener, feed: Feed, ends_after: int | None) -> 
             raise EndedError
         world.steps.append(text)
 
+    is_gap_since = False
     while True:
         try:
             message = await anext(feed)
@@ -207,7 +208,8 @@ async def store_and_pay(world: Listener, feed: Feed, ends_after: int | None) -> 
         if message.topic == "ruling":
             step("report ruling")
         doing = {"result": f" and pay {message.body.get('number')}", "void": " and give back"}
-        step(f"store {message.seq}{'' if message.body.get('gap') else doing.get(message.topic, '')}")
+        is_gap_since = is_gap_since or "gap" in message.body
+        step(f"store {message.seq}{'' if is_gap_since else doing.get(message.topic, '')}")
         if len(world.steps) == ends_after:
             raise EndedError
         await feed.ack(message)

@@ -114,6 +114,8 @@ def vectors() -> dict[str, Any]:
     cases = _Cases(plain, signed)
     for some in (cases.good, cases.malformed, cases.edited, cases.of_others, cases.wrongly_signed, cases.out_of_order):
         some()
+    named = _named(signed, cases.rows)
+    hash_of_8 = json.loads(named["lost"][1])["hash"]
     return {
         "about": "Test vectors of docs/feed.md. A payload is the UTF-8 bytes of its text. Use the keys in tests only.",
         "root": ROOT,
@@ -130,7 +132,7 @@ def vectors() -> dict[str, Any]:
         "stakes": stakes(),
         "late": late(),
         "acks": acks(),
-        "order": order(_named(signed, cases.rows)),
+        "order": order(named | {"ninth": ("result", sign(cases.variant(seq=9, prev=hash_of_8)).decode())}),
     }
 
 
