@@ -100,6 +100,7 @@ def test_an_adopted_copy_goes_on_behind_what_others_have(house: House, capsys: C
     assert main([*adopt, f"{last['seq']}:{last['hash']}"]) == Exit.OK
     output = capsys.readouterr().out
     assert f"the next message is seq {last['seq'] + 1}" in output
+    assert f"the next coup is number {last['seq'] + 1}:" in output, "the coups' numbers jump too"
     assert f"--from-seq {fork}" in output
     with closing(open_to_write(house.journal, owner=OWNER, signer=house.signer)) as journal:
         gap = journal.reader.gap_due()
