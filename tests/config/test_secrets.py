@@ -84,8 +84,8 @@ def test_a_secret_file_is_closed_to_others(tmp_path: Path, key: str, mode: int, 
     else:
         (reported,) = problems(text, tmp_path)
         assert (
-            f"mqtt.{key}: the file is open to all on this computer (mode {mode:04o}): close it with chmod o="
-            in reported
+            f"mqtt.{key}: the file is open to all on this computer (mode {mode:04o}): close it with "
+            f"`chmod o= {tmp_path / 'f'}`, and choose a new secret" in reported
         )
 
 

@@ -201,7 +201,8 @@ def test_swapped_readers_are_found_by_a_ball_in_any_pocket(
         assert doctor(path, learn=False) == Exit.BAD_DATA
         out = capsys.readouterr().out
         assert "wrong  reader 2 stands where reader 3 should stand" in out
-        assert "or learn the angles with --number N --learn\n" in out
+        command = f"wheeld doctor {path} --seconds 180 --learn --number 0"
+        assert f"or put the ball into pocket 0 and learn the angles with `{command}`\n" in out
         assert "wrong  reader 3 stands where reader 2 should stand" in out
         for healthy in (seen, late(seen, 20_000)):
             bench.seen = healthy
@@ -295,8 +296,7 @@ def test_of_a_silent_head_it_is_not_said_that_nothing_was_lost(*, is_heard: bool
         pulse_widths_us={},
     )
     bench = SimpleNamespace(source=source, clock=None)
-    listed = list(
-        findings(Signals(0, SINGLE_ZERO), cast("Bench", bench), parse(ALONE), Geometry([], []), ball_given=False)
-    )
+    signals, nothing = Signals(0, SINGLE_ZERO), Geometry([], [])
+    listed = list(findings(signals, cast("Bench", bench), parse(ALONE), nothing, "w.toml", ball_given=False))
     assert any("nothing lost" in each.what for each in listed) is is_heard
     assert any(each.what.startswith("the wheel head does not work") for each in listed) is not is_heard

@@ -35,6 +35,7 @@ from wheeld.doctor.findings import (
     of_pulses,
     of_signals,
     of_way,
+    to_learn,
 )
 from wheeld.doctor.geometry import Learned, Order, learn_beams, spins_of
 from wheeld.doctor.signals import Signals
@@ -158,12 +159,17 @@ def test_geometry_against_the_configuration() -> None:
         Learned(3, 275.0, 0.1, 9),
         Learned(4, 10.0, 0.1, 9),
     ]
-    listed = list(of_geometry(learned, BEAMS_DEG, "beam"))
+    listed = list(of_geometry(learned, BEAMS_DEG, "beam", to_learn("w.toml")))
     assert [each.level for each in listed] == ["ok", "wrong", "wrong", "wrong", "wrong"]
     assert "beam 2 stands where beam 3 should" in listed[1].what
     assert "5° from beams_deg" in listed[3].what
     assert "not in the configuration" in listed[4].what
-    (soft,) = of_geometry([Learned(0, 0.0, 4.0, 9)], BEAMS_DEG, "beam")
+    assert [do(each).rpartition("`")[0] for each in listed[1:4]] == [
+        "their wires are swapped: swap them back, or learn the angles with `wheeld doctor w.toml --seconds 180 --learn",
+        "their wires are swapped: swap them back, or learn the angles with `wheeld doctor w.toml --seconds 180 --learn",
+        "learn the angles with `wheeld doctor w.toml --seconds 180 --learn",
+    ]
+    (soft,) = of_geometry([Learned(0, 0.0, 4.0, 9)], BEAMS_DEG, "beam", to_learn("w.toml"))
     assert (soft.level, "known only to ± 4°" in soft.what) == ("look", True)
 
 

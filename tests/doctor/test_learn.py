@@ -20,7 +20,7 @@ from wheeld.config.sections import Config
 from wheeld.core.catalogue import Text
 from wheeld.core.observations import BallPass, Direction, Observation, Rotor, Sighting
 from wheeld.core.pockets import SINGLE_ZERO
-from wheeld.doctor.findings import Finding, of_geometry, of_number
+from wheeld.doctor.findings import Finding, of_geometry, of_number, to_learn
 from wheeld.doctor.geometry import (
     TURNS_MIN,
     Geometry,
@@ -80,9 +80,11 @@ def test_a_ball_thrown_with_the_rotor_is_written_only_when_that_is_said(
     assert written(path, mirrored) == Exit.BAD_DATA
     assert (path.read_text(), list(tmp_path.iterdir())) == (TEXT, [path])
     assert "the ball ran with the rotor, or the beams are numbered in the opposite direction" in capsys.readouterr().err
-    listed = list(of_geometry(mirrored.beams, BEAMS_DEG, "beam"))
+    listed = list(of_geometry(mirrored.beams, BEAMS_DEG, "beam", to_learn("w.toml")))
     assert [(each.level, "--ball cw" in do(each), "--learn" in do(each)) for each in listed] == [("wrong", True, False)]
-    assert len(list(of_geometry(mirrored.beams, BEAMS_DEG, "beam", ball_given=True))) == len(BEAMS_DEG)
+    assert len(list(of_geometry(mirrored.beams, BEAMS_DEG, "beam", to_learn("w.toml"), ball_given=True))) == len(
+        BEAMS_DEG
+    )
     assert written(path, mirrored, ball_given=True) == Exit.OK
 
 
@@ -195,7 +197,7 @@ def test_readers_that_are_late_are_learned_of_a_rotor_that_turned_both_ways(
     found = learned(one_way, number=number)
     wanted = f"turn the rotor {'clockwise' if last == 'cw' else 'counter-clockwise'} too, 4 times"
     assert wanted in refused(path, capsys, found)
-    listed = list(of_geometry(found.readers, READERS_DEG, "reader"))
+    listed = list(of_geometry(found.readers, READERS_DEG, "reader", to_learn("w.toml", 0)))
     assert [(each.level, wanted in do(each)) for each in listed] == [("look", True)] * 3, "it may stand right"
 
 
@@ -347,7 +349,7 @@ def test_nothing_is_written_while_anything_is_wrong_but_an_angle(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, found = tmp_path / "wheel.toml", learned(spun(layout(BEAMS_DEG), 1)[0])
-    angle = [*of_geometry(found.beams, (0.0, 80.0, 200.0, 300.0), "beam")]
+    angle = [*of_geometry(found.beams, (0.0, 80.0, 200.0, 300.0), "beam", to_learn("w.toml"))]
     assert [each.level for each in angle] == ["ok", "wrong", "ok", "ok"]
     assert written(path, found, listed=angle) == Exit.OK
     dead = Finding("wrong", "beam_dead", Text("beam 3 pulsed 2 times, another 50"), Text("its wire"))

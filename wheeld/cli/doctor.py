@@ -36,6 +36,7 @@ from wheeld.doctor.findings import (
     of_signals,
     of_way,
     steady,
+    to_learn,
 )
 from wheeld.doctor.geometry import (
     Geometry,
@@ -111,7 +112,7 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
     except KeyboardInterrupt:
         print()
     learned, before = learn(signals, config, options), digest_of_file(wheel.config)
-    found = list(findings(signals, bench, config, learned, ball_given=options.ball is not None))
+    found = list(findings(signals, bench, config, learned, options.wheel, ball_given=options.ball is not None))
     try:
         return tell(found, learned, config, wheel, options)
     finally:  # the journal gets what was found, even if the configuration cannot be written
@@ -265,9 +266,10 @@ def _lying(signals: Signals, wheel: TableSetting, number: int) -> list[Learned]:
 
 
 def findings(
-    signals: Signals, bench: Bench, config: Config, learned: Geometry, *, ball_given: bool
+    signals: Signals, bench: Bench, config: Config, learned: Geometry, given: str, *, ball_given: bool
 ) -> Iterator[Finding]:
-    """Yield everything that was found. The link comes first, because its faults explain the other findings."""
+    """Yield everything that was found. The link comes first, because its faults explain the other findings. `given`:
+    the wheel as the command line names it."""
     wheel = config.table
     source = bench.source
     if source.refused:
@@ -307,12 +309,13 @@ def findings(
     yield from way
     if any(each.level == "wrong" for each in way):
         return  # with the wrong direction, all angles are mirrored and cannot be compared
-    yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_given=ball_given)
+    yield from of_geometry(learned.beams, wheel.beams_deg, "beam", to_learn(given), ball_given=ball_given)
+    learn = to_learn(given, pockets.order[0] if number is None else number)
     if number is None:
-        yield from of_lying(seen, wheel.readers_deg)
+        yield from of_lying(seen, wheel.readers_deg, learn)
     else:
         elsewhere = [*of_number(seen, wheel.readers_deg, pockets, number)]
-        yield from elsewhere or of_geometry(seen, wheel.readers_deg, "reader")
+        yield from elsewhere or of_geometry(seen, wheel.readers_deg, "reader", learn)
 
 
 def write(

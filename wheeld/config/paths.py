@@ -125,7 +125,8 @@ def trouble(path: Path, *, secret: bool) -> Text | None:
         return Text("{file} is empty; write into it what this key needs", {"file": str(path)})
     if secret and mode & 0o007:
         return Text(
-            "the file is open to all on this computer (mode {mode}): close it with chmod o=, and choose a new secret",
-            {"mode": f"{mode:04o}"},
+            "the file is open to all on this computer (mode {mode}): close it with `{command}`, and choose "
+            "a new secret",
+            {"mode": f"{mode:04o}", "command": shlex.join(["chmod", "o=", str(path)])},
         )
     return None

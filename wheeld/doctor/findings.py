@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
@@ -220,9 +221,10 @@ def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
 
 
 def of_geometry(
-    learned: Sequence[Learned], configured_deg: Sequence[float], kind: str, *, ball_given: bool = False
+    learned: Sequence[Learned], configured_deg: Sequence[float], kind: str, learn: Text, *, ball_given: bool = False
 ) -> Iterator[Finding]:
-    """Compare learned angles with the configured ones, and yield the findings. `kind` is `beam` or `reader`.
+    """Compare learned angles with the configured ones, and yield the findings. `kind` is `beam` or `reader`. `learn`:
+    what to do to learn the angles, with the whole command (`to_learn`).
 
     `ball_given`: whether the technician gave the ball's direction. If he did not, and the order of the beams is
     mirrored, this is the only finding, because its cause may be the ball's direction and not the beams.
@@ -242,7 +244,7 @@ def of_geometry(
             "angle": each.angle_deg,
             "spread": each.spread_deg,
             "key": f"{kind}s_deg",
-            "options": "--learn" if kind == "beam" else "--number N --learn",
+            "learn": learn,
         }
         near = (n for n, deg in enumerate(configured_deg) if abs(apart_deg(each.angle_deg, deg)) <= OFF_DEG)
         other = next(near, None)
@@ -260,21 +262,32 @@ def of_geometry(
         elif other is not None:
             where = {**at, "other": sensor_text(f"{kind}/{other}")}
             what = Text("{sensor} stands where {other} should stand, at {angle}°", where)
-            do = Text("their wires are swapped: swap them back, or learn the angles with {options}", at)
+            do = Text("their wires are swapped: swap them back, or {learn}", at)
             yield Finding("wrong", "places_swapped", what, do, is_angle=True)
         else:
             what = Text("{sensor} stands at {angle}°, {off}° from {key}", {**at, "off": round(abs(off_deg), 1)})
-            do = Text("learn the angles with {options}, or move {sensor}", at)
+            do = Text("{learn}, or move {sensor}", at)
             yield Finding("wrong", "place_wrong", what, do, is_angle=True)
 
 
-def of_lying(readers: Sequence[Learned], configured_deg: Sequence[float]) -> Iterator[Finding]:
+def to_learn(wheel: str, number: int | None = None) -> Text:
+    """Return what to do to learn the angles of the beams, or those of the readers by a ball in the pocket of `number`.
+    `wheel`: the wheel as the command line names it."""
+    command = ["wheeld", "doctor", wheel, "--seconds", "180", "--learn"]
+    if number is None:
+        return Text("learn the angles with `{command}`", {"command": shlex.join(command)})
+    at: dict[str, Part] = {"number": label_of(number)}
+    at["command"] = shlex.join([*command, "--number", label_of(number)])
+    return Text("put the ball into pocket {number} and learn the angles with `{command}`", at)
+
+
+def of_lying(readers: Sequence[Learned], configured_deg: Sequence[float], learn: Text) -> Iterator[Finding]:
     """Yield the findings of readers that saw a lying ball, if the technician did not name its pocket. Then only the
     angles between the readers are known. They show whether readers are swapped."""
     measured = steady(readers)
     off_deg = [apart_deg(each.angle_deg, configured_deg[each.index]) for each in measured]
     if off_deg and widest_deg(off_deg) > 2 * OFF_DEG:
-        yield from (each for each in of_geometry(measured, configured_deg, "reader") if each.level == "wrong")
+        yield from (each for each in of_geometry(measured, configured_deg, "reader", learn) if each.level == "wrong")
 
 
 def steady(readers: Iterable[Learned]) -> list[Learned]:
