@@ -202,6 +202,15 @@ def test_a_computers_own_pins_have_no_advice_about_their_cable() -> None:
     assert [each.mend for each in of_link({"crc": 1}, frozenset())] == [CABLE]
 
 
+def test_of_a_boards_clock_power_and_host_the_cable_is_not_blamed() -> None:
+    counters = {"clock_step": 36, "host_stalls": 5, "lost_events": 1, "resets": 2}
+    listed = {each.what: do(each) for each in of_link(counters, frozenset(), "board")}
+    assert "a simulator sets this pace" in listed["board: clock step: 36"]
+    assert "computer stood still" in listed["board: host stalls: 5"]
+    assert "check the power" in listed["board: resets: 2"]
+    assert listed["board: lost events: 1"] == CABLE.english
+
+
 def test_buttons_are_reported() -> None:
     signals = Signals(TICKS, SINGLE_ZERO)
     for t_us in (1, 2):

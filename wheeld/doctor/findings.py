@@ -93,6 +93,15 @@ GPIO_ADVICE = {
 }
 """What to do if a counter of the pins is not 0, by its name. For the other counters of the pins, `PINS` says what to
 do."""
+PACE = Text("no oscillator differs so much: a simulator sets this pace; a real board has a fault")
+BOARD_ADVICE = {
+    "clock_drift": PACE,
+    "clock_step": PACE,
+    "host_stalls": GPIO_ADVICE["host_stalls"],
+    "resets": Text("check the power and cable of the sensor board"),
+}
+"""What to do if a counter of the board is not 0 for which its cable is not the cause. For the other counters of the
+board, `CABLE` says what to do."""
 
 
 Code: TypeAlias = Literal[
@@ -373,8 +382,7 @@ def of_clock(clock: HostTime | None) -> Iterator[Finding]:
     if clock.error_ns / 1e3 <= ERROR_US:
         yield Finding("ok", "clock_error", what)
     elif abs(clock.rate_ppb) > OSCILLATOR_PPM_MAX * 1_000:
-        do = Text("no oscillator differs so much: a simulator sets this pace; a real board has a fault")
-        yield Finding("look", "clock_error", what, do)
+        yield Finding("look", "clock_error", what, PACE)
     else:
         do = Text("the computer is busy or the line is slow: reduce the load")
         yield Finding("look", "clock_error", what, do)
@@ -393,7 +401,7 @@ def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "
     wrong. Counters in `harmless` may have any value."""
     bad = {name: count for name, count in counters.items() if count and name not in harmless}
     for name, count in sorted(bad.items()):
-        do = GPIO_ADVICE.get(name, PINS) if part == "gpio" else CABLE
+        do = GPIO_ADVICE.get(name, PINS) if part == "gpio" else BOARD_ADVICE.get(name, CABLE)
         counter: dict[str, Part] = {"first": name.replace("_", " "), "second": count}
         counted: dict[str, Part] = {"first": part, "second": Text("{first}: {second}", counter)}
         yield Finding("look", "line_counter", Text("{first}: {second}", counted), do)
