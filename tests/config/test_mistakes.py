@@ -120,7 +120,7 @@ MISTAKES = (
             "name with the role wheel in users", WITH_TLS),
     Mistake("a certificate without key", '\nkey_file = "wheel-campione-03.key"', "", 18, "mqtt.key_file",
             "give cert_file and key_file together", WITH_TLS),
-    Mistake("a key open to all", "wheel-campione-03.key", "open.key", 23, "mqtt.key_file", "with chmod o=", WITH_TLS),
+    Mistake("a key open to all", "wheel-campione-03.key", "open.key", 23, "mqtt.key_file", "with `chmod o= ", WITH_TLS),
     Mistake("a secret in the file", "password_file", "password", 21, "mqtt.password", "name that file in password_file",
             WITH_PASSWORD),
     Mistake("a secret for its file", '= "password"', '= "hunter2"', 21, "mqtt.password_file",
