@@ -71,6 +71,16 @@ def edited_with_its_link(db: sqlite3.Connection) -> None:
     db.execute("UPDATE chain SET head = ? WHERE n = ?", (follow(n - 1, head, "event", STARTED, digest).head, n))
 
 
+def edited_with_two_links_and_a_seal_in_no_record(db: sqlite3.Connection) -> None:
+    """As far as a seal that was put into its table only, where the chain has a message."""
+    edited_with_its_link(db)
+    query = "SELECT n, head FROM chain WHERE kind = 'event' AND ref = ?"
+    n, head = db.execute(query, (STARTED,)).fetchone()
+    kind, ref, digest = db.execute("SELECT kind, ref, digest FROM chain WHERE n = ?", (n + 1,)).fetchone()
+    db.execute("UPDATE chain SET head = ? WHERE n = ?", (follow(n, head, kind, ref, digest).head, n + 1))
+    db.execute("INSERT INTO heads SELECT ?, head, at_utc_us, by, why, key_id, signature FROM heads LIMIT 1", (n,))
+
+
 def edited_with_all_links_to_the_seal(db: sqlite3.Connection) -> None:
     """As far as the last seal, whose own head is put back: only the seal before that does not fit."""
     (n,) = db.execute("SELECT max(n) FROM heads").fetchone()
@@ -108,6 +118,7 @@ def test_an_untouched_one_is_read(tmp_path: Path, *, keyed: bool) -> None:
         (edited, f"event {STARTED}: edited"),
         (edited_with_its_digest, "its link does not follow the one before"),
         (edited_with_its_link, "its link does not follow the one before"),
+        (edited_with_two_links_and_a_seal_in_no_record, "no seal covers it"),
         (edited_with_all_links_to_the_seal, "not what was sealed"),
         (edited_with_all_links_and_no_seal_between, "removed"),
         (inserted, f"event {STARTED + 3}: in no record: inserted"),
