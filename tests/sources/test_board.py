@@ -390,13 +390,16 @@ def test_after_a_gap_everything_is_told_again(bench: Bench) -> None:
     bench.run(1_000)
     known = len(bench.levels())
     bench.boot(2)
+    bench.event(m.BallPass(1))  # before the first heartbeat
     bench.standing = m.Levels(object="present")
     bench.run(1_500)
     again = bench.levels()[known:]
     assert len(again) == known
     assert {seen.sensor: seen.active for seen in again}["object"] is True
-    order = [seen for seen in bench.seen if isinstance(seen, SensorState) or seen in again]
+    order = [seen for seen in bench.seen if isinstance(seen, SensorState | BallPass) or seen in again]
     assert order[0] == down_for(Trouble.BOARD_RESTARTED, order[0].t_us)
+    first, then = [seen for seen in order if isinstance(seen, Level | BallPass)][:2]
+    assert (isinstance(first, Level) and first.sensor, type(then)) == ("object", BallPass)
 
 
 def test_an_object_sensor_that_cannot_tell_tells_again_when_it_can(bench: Bench) -> None:
