@@ -170,6 +170,19 @@ def test_a_false_signature_under_a_true_end_is_found_by_the_check_of_each(path: 
     assert report.faults == ["seq 2 (record 4 (message 2)): its signature is not by this journal's key"]
 
 
+def test_a_seal_that_names_another_key_is_found(path: Path) -> None:
+    private, _ = write_keys(path.parent)
+    signer = FileSigner(private)
+    with closing(filled(path, 1, signer=signer)) as journal:
+        journal.seal(by="Anna", why="close", at_utc_us=NOW)
+    with opened(path) as db:
+        db.execute("UPDATE heads SET key_id = 'other'")
+        chain_anew(db)
+        bind_anew(db, signer)
+    with closing(open_reader(path)) as journal:
+        assert verify(journal).faults == ["record 4 (seal 3): sealed by another key, other"]
+
+
 def test_where_the_end_is_false_each_false_signature_is_named(path: Path) -> None:
     private, _ = write_keys(path.parent)
     filled(path, 3, signer=FileSigner(private)).close()
