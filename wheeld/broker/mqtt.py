@@ -437,8 +437,6 @@ class MqttConnection:
                         await client.publish(self._availability, self._online, retain=True)
                 self._said.clear()
                 await self._said.wait()
-            return
-        await asyncio.wait({client.gone})
 
     async def _ask_again(self, client: MqttClient) -> None:
         """Ask again for what was refused: the access list may have changed. The outbox itself repeats what it owes."""
