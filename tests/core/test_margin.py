@@ -95,3 +95,14 @@ def test_the_margin_of_an_early_launch_is_its_time() -> None:
     (void,) = evening.of("void")
     assert (void["cause"], void["margin_of"]) == ("early_launch", "time")
     assert void["margin"] == pytest.approx(0.233, abs=0.001)
+
+
+def test_a_stop_of_a_rotor_whose_ticks_came_close_together_has_a_large_margin() -> None:
+    evening = Evening().open()
+    evening.launch(laps=6)
+    evening.wait(2)
+    evening.turn(0)
+    evening.wait(3)
+    (void,) = evening.of("void")
+    assert (void["cause"], void["margin_of"]) == ("rotor_stopped_running", "rotor")
+    assert void["margin"] > 0.9
