@@ -171,7 +171,13 @@ def test_pages_and_a_simulated_board_that_do_not_run(answers: Answers, tmp_path:
             shown("failed", "failed", result="exit-code", code=74, boots="static"),
             "has failed; `journalctl --unit=wheeld-backup@campione-03 --lines=20` prints why",
         ),
-        (shown("inactive", "dead", boots="static", asserted_us=7), "was not made: no disk is mounted at /mnt/backup"),
+        (
+            shown("inactive", "dead", boots="static", asserted_us=7),
+            (
+                "was not made: no disk was mounted at /mnt/backup; mount it, then "
+                "`systemctl start wheeld-backup@campione-03`"
+            ),
+        ),
     ],
 )
 def test_a_backup_that_failed(backup: str, said: str, answers: Answers, tmp_path: Path, capsys: Captured) -> None:

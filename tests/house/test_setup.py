@@ -319,7 +319,7 @@ def test_a_new_key_of_a_wheel_is_read_by_the_collector(house: BareHouse) -> None
 def test_a_broken_certificate_is_named(house: BareHouse) -> None:
     first(house)
     house.at("etc/mosquitto/certs/broker.crt").write_text("x")
-    with pytest.raises(SettingsError, match="not a certificate of a broker"):
+    with pytest.raises(SettingsError, match=r"broker\.crt .+: move it and its key away"):
         set_up(house, "--yes")
 
 
@@ -332,6 +332,16 @@ def test_a_lost_certificate_is_made_for_the_same_names(house: BareHouse, lost: s
     file.unlink()
     set_up(house, "--yes")
     assert certificates.hosts_of(file.read_bytes()) == before
+
+
+def test_nobody_is_told_to_move_the_authority_away(house: BareHouse) -> None:
+    """Every login of the house depends on it."""
+    first(house)
+    certs = house.at("etc/mosquitto/certs")
+    (certs / "broker.crt").unlink()
+    (certs / "house-ca.crt").write_bytes(b"garbage")
+    with pytest.raises(SettingsError, match=r"house-ca\.crt .+: put your copy of it back"):
+        set_up(house, "--yes")
 
 
 def test_after_answers_that_cannot_be_used_it_says_so(house: BareHouse) -> None:

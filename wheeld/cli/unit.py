@@ -56,7 +56,10 @@ def status(options: argparse.Namespace) -> Exit:
     failed = None
     if told["AssertResult"] == "no" and told["AssertTimestampMonotonic"] != "0":
         # The unit asserts this, so systemd did not start it.
-        failed = Text("the last backup was not made: no disk is mounted at /mnt/backup")
+        start: dict[str, Part] = {"start": f"systemctl start {backup}"}
+        failed = Text(
+            "the last backup was not made: no disk was mounted at /mnt/backup; mount it, then `{start}`", start
+        )
     elif told["ActiveState"] == "failed":
         logs = f"journalctl --unit={backup} --lines=20"
         failed = Text("the last backup has failed; `{logs}` prints why", {"logs": logs})

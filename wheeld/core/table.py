@@ -229,9 +229,7 @@ class Table:
         state.left_out = still_left_out(setting, state.left_out)
         observed = ObserverState(object_level=state.object_level, sight=Sight(left_out=[*state.left_out]))
         observed.head.before = state.head_game
-        if (
-            state.slipped
-        ):  # even if the encoder was mended meanwhile, a person must name the pocket in which the ball lies
+        if state.slipped:  # a person must name the ball's pocket, even if the encoder was mended meanwhile
             observed.sight.failing[PLACE] = Trouble.SLIPPED
         if state.ball_belongs_in is not None:
             observed.ball.pocket = setting.profile.pockets.index_of[state.ball_belongs_in]
@@ -323,10 +321,7 @@ class Table:
         if is_due or kind is End:
             self._pass_time(seen.t_us + (kind is End))
         self._now_us = max(self._now_us, seen.t_us)
-        shown, is_long = (
-            self.observer.observe(seen),
-            len(kept) > IDLE_MAX,
-        )  # `is_long`: more is kept than an idle table needs
+        shown, is_long = self.observer.observe(seen), len(kept) > IDLE_MAX
         is_routine = self.observer.only_postpones
         if is_routine and not (shown or self._waitlist.waiting or is_due or is_long):
             return NOTHING  # nearly all encoder edges end here

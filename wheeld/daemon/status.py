@@ -70,13 +70,13 @@ class DaemonStatus:
         link = "" if self._source.sensing.is_up else ", no sensor board"
         clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised (`timedatectl`)"
         parts = [f"{table.setting.table}: {table.state}, coup {table.coup}{test}{link}{clock}"]
-        parts += self._source.unavailable
+        causes = [*self._source.unavailable]
         if refused := self._source.refused:
-            parts.append(": ".join(map(Catalogue("en").say_text, refused)))
+            causes.append(": ".join(map(Catalogue("en").say_text, refused)))
+        parts += causes
         codes, words = table.awaited("en")
-        # Why a line cannot be used is said above. To check its cable, too, would send people to the wrong place.
-        is_said = Awaited.REPAIR in codes and len(parts) > 1
-        if codes[0] not in SENSED and not is_said:
+        # Where the cause is known, the table's advice to check the line's cable would send people to the wrong place.
+        if codes[0] not in SENSED and not (causes and Awaited.REPAIR in codes):
             parts.append(f"waiting for: {words}")
         if (outage := self._outage()) is not None:
             since = self._local(outage.since_ns)

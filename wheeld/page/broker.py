@@ -47,7 +47,7 @@ class PageLogin:
         tell: Callable[[str], None],
     ) -> None:
         self._settings, self._root, self._leaves = settings, root, leaves
-        self._take, self._reached, self._lost, self._say = take, reached, lost, tell
+        self._take, self._reached, self._lost, self._tell = take, reached, lost, tell
         self._client: MqttClient | None = None
         self._told: str | None = None
         self._log = structlog.get_logger("page").bind(broker=f"{settings.host}:{settings.port}", user=settings.username)
@@ -60,12 +60,12 @@ class PageLogin:
                 async with opened(self._settings, take=self._came) as client:
                     refused = await client.subscribe(*(self._root + leaf for leaf in self._leaves))
                     leaves = ", ".join(topic.removeprefix(self._root) for topic in refused)
-                    self._tell(f"the broker's access list refuses {leaves}" if refused else "")
+                    self._note_trouble(f"the broker's access list refuses {leaves}" if refused else "")
                     self._client = client
                     self._reached()
                     raise await asyncio.shield(client.gone)
             except (MqttError, OSError, TlsFilesError) as wrong:
-                self._tell(str(wrong))
+                self._note_trouble(str(wrong))
             wait_s = RETRY_S if self._client is not None else min(RETRY_S_MAX, 2 * wait_s)
             self._client = None
             self._lost()
@@ -85,8 +85,8 @@ class PageLogin:
         if isinstance(message, mqtt5.PublishPacket) and message.payload:
             self._take(message.topic.removeprefix(self._root), message.payload, message.retain)
 
-    def _tell(self, trouble: str) -> None:
-        """Log `trouble` if it has changed. An empty text means that nothing is wrong."""
+    def _note_trouble(self, trouble: str) -> None:
+        """Log and tell `trouble` if it has changed. An empty text means that nothing is wrong."""
         if trouble == self._told:
             return
         self._told, mend = trouble, hint_of(trouble)
@@ -94,4 +94,4 @@ class PageLogin:
             self._log.warning("broker.trouble", why=trouble, mend=mend)
         else:
             self._log.info("broker.reached")
-        self._say(mend or trouble)
+        self._tell(mend or trouble)

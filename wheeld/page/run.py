@@ -81,7 +81,7 @@ class PageProgram:
             setting.root,
             tuple(TOPICS),
             take=self._take,
-            reached=self._listen,
+            reached=self._await_state,
             lost=lambda: self._reach(self._wheel, is_reached=False),
             tell=partial(self._trouble, "page"),
         )
@@ -158,7 +158,7 @@ class PageProgram:
             self._trouble("wheel", "")
         self._news.set()
 
-    def _listen(self) -> None:
+    def _await_state(self) -> None:
         self._reach(self._wheel, is_reached=True)
         asyncio.get_running_loop().call_later(SILENCE_S, self._note_silence)
 

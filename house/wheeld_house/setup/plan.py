@@ -101,15 +101,15 @@ class HousePlan:
     def hosts(self) -> tuple[str, ...]:
         """Return the names in the broker's certificate, or else those that the authority allows. Empty without both.
         Cabinets use the first name. Raises SettingsError."""
-        for certificate in (self._certificate, self._authority):
+        for certificate, mend in (
+            (self._certificate, "move it and its key away, and setup makes new ones"),
+            (self._authority, "put your copy of it back, because every login of the house depends on it"),
+        ):
             if (found := self.computer.read(certificate)) is not None:
                 try:
                     return certificates.hosts_of(found)
                 except (ValueError, ExtensionNotFound):
-                    raise SettingsError(
-                        f"{certificate} is not a certificate of a broker: move it and its key away, and setup makes "
-                        "new ones"
-                    ) from None
+                    raise SettingsError(f"{certificate} does not say which broker it is for: {mend}") from None
         return ()
 
     def key_of(self, table: str) -> Path:
