@@ -35,8 +35,6 @@ SLOWING_SPREAD = 0.25
 """How far a run may differ from the habit of its wheel, because of tilt or the place of its launch."""
 LEFT_REV_S_MAX = 0.60
 """If a ball was last seen faster than this, a hand took it, or beams missed laps. Its run is not added to the habit."""
-STEP_REV_S = 0.02
-
 
 TimedSpeed: TypeAlias = tuple[int, float]
 
@@ -140,14 +138,15 @@ def _bin(speed_rev_s: float) -> int:
 def _to_leave(speed_rev_s: float, leave_rev_s: float, profile: list[float], part: float = 1.0) -> tuple[float, int]:
     """Return (laps, µs) until the ball has slowed to `leave_rev_s`, with `part` times the slowing in `profile`."""
     laps = seconds = 0.0
-    speed = speed_rev_s
-    while (rest := speed - leave_rev_s) > 0:
-        step = STEP_REV_S if rest > STEP_REV_S else rest
-        middle = speed - step / 2
-        slowing = profile[_bin(middle)] * part
-        seconds += step / slowing
-        laps += middle * step / slowing
-        speed -= STEP_REV_S
+    if speed_rev_s <= leave_rev_s:
+        return laps, 0
+    speed, last = speed_rev_s, _bin(leave_rev_s)
+    for place in range(_bin(speed_rev_s), last - 1, -1):  # the slowing in a bin is constant
+        low = BIN_LOW_REV_S + place * BIN_REV_S if place > last else leave_rev_s
+        slowing = profile[place] * part
+        seconds += (speed - low) / slowing
+        laps += (speed * speed - low * low) / 2 / slowing
+        speed = low
     return laps, round(seconds * 1e6)
 
 
