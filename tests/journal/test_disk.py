@@ -63,7 +63,7 @@ def test_a_checkpoint_that_fails_halts(path: Path, monkeypatch: pytest.MonkeyPat
     with closing(open_writer(path)) as journal:
         pages = path.stat().st_size
         feed = Feed()
-        for _ in range(journal_database.CHECKPOINT_EVERY):
+        for _ in range(journal_database.CHECKPOINT_LATEST):
             journal.append(feed.step("result"), NOW)
         assert path.stat().st_size > pages, "no checkpoint was made"
     connecting(monkeypatch, "wal_checkpoint", fail)
@@ -71,11 +71,23 @@ def test_a_checkpoint_that_fails_halts(path: Path, monkeypatch: pytest.MonkeyPat
         open_writer(path)
 
 
+def test_no_verdict_waits_for_a_checkpoint_that_can_be_made_later(path: Path) -> None:
+    """It is made when a message was sent: nobody waits for this note."""
+    open_writer(path).close()
+    feed, pages = Feed(), path.stat().st_size
+    with closing(open_writer(path)) as journal:
+        for _ in range(journal_database.CHECKPOINT_EVERY):
+            journal.append(feed.step("result"), NOW)
+            assert path.stat().st_size == pages
+        journal.mark_sent([1], await_settlement=False)
+        assert path.stat().st_size > pages, "no checkpoint was made"
+
+
 def test_the_error_of_a_checkpoint_is_the_step_s(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The step is stored, but the call failed: it is owed at the next start."""
     feed = Feed()
     open_writer(path).close()
-    monkeypatch.setattr(journal_database, "CHECKPOINT_EVERY", 2)
+    monkeypatch.setattr(journal_database, "CHECKPOINT_LATEST", 2)
     with closing(open_writer(path)) as journal:
 
         def fail() -> None:

@@ -21,9 +21,10 @@ from wheeld.journal.chain import FIRST_HEAD, RecordKind, Value, digest_of, follo
 from wheeld.journal.rows import EXAMINE, JournalError, explain, is_full
 from wheeld.journal.watch import SUFFIXES, FileWatch
 
-CHECKPOINT_EVERY = 100
-"""The number of transactions between two checkpoints of the WAL. A transaction writes about twenty pages, so the WAL
-stays at about 1 MB."""
+CHECKPOINT_EVERY, CHECKPOINT_LATEST = 100, 200
+"""A checkpoint of the WAL takes much longer than a transaction. After `CHECKPOINT_EVERY` transactions it is made by the
+next one that waits, because no verdict waits for this one; after `CHECKPOINT_LATEST` by any. A transaction writes about
+twenty pages, so the WAL stays at 1 to 2 MB."""
 
 PAGE_BYTES = 512
 """The size of a page. A commit writes every changed page whole: ten pages or more, most of them with a few changed
@@ -166,8 +167,8 @@ class Database:
                     self.bound.begin()
                 yield
                 self._waiting += 1
-                if not waits or self._waiting >= LATER_MAX:
-                    self.write_out()
+                if not waits or self._waiting >= LATER_MAX or self._since_checkpoint >= CHECKPOINT_EVERY:
+                    self.write_out(nobody_waits=waits)
             except BaseException:
                 self._waiting = 0
                 self._tip = None  # The links made since BEGIN are gone.
@@ -178,8 +179,8 @@ class Database:
                     self._db.execute("ROLLBACK")
                 raise
 
-    def write_out(self) -> None:
-        """Put waiting transactions on disk."""
+    def write_out(self, *, nobody_waits: bool = False) -> None:
+        """Put waiting transactions on disk. `nobody_waits`: a checkpoint that is due may be made now."""
         if not self._waiting:
             return
         with self._guard():
@@ -188,7 +189,7 @@ class Database:
             self._db.execute("COMMIT")
             self._waiting = 0
             self._since_checkpoint += 1
-            if self._since_checkpoint >= CHECKPOINT_EVERY:
+            if self._since_checkpoint >= (CHECKPOINT_EVERY if nobody_waits else CHECKPOINT_LATEST):
                 self._checkpoint()
 
     def look(self) -> None:
