@@ -32,13 +32,6 @@ class Piece:
         dt = t_s - self.t_s
         return self.angle + (self.speed + self.accel * dt / 2) * dt
 
-    def time_at(self, angle: float) -> float:
-        """Return the time in s at which the rotor is at `angle`, which must be within this piece."""
-        way = abs(angle - self.angle)
-        forward = self.accel if self.speed > 0 or (self.speed == 0 and self.accel > 0) else -self.accel
-        root = math.sqrt(max(0.0, self.speed**2 + 2 * forward * way))
-        return self.t_s + (2 * way / (abs(self.speed) + root) if way else 0.0)
-
 
 class SimRotor:
     """The motion of a whole evening. `order` is called for one time after the other. Each call replaces all motion
@@ -110,8 +103,7 @@ class SimRotor:
                     ks = range(math.floor(low) + 1, math.floor(high) + 1)
                 else:
                     ks = range(math.ceil(low) - 1, math.ceil(high) - 1, -1)
-                # This computes the same as `Piece.time_at`, but faster, because it is done for every encoder edge of an
-                # evening.
+                # The loop is short, because it is done for every encoder edge of an evening.
                 t_s, angle, speed, accel = piece.t_s, piece.angle, abs(piece.speed), piece.accel
                 is_faster = piece.speed > 0 or (piece.speed == 0 and accel > 0)
                 square, twice, sqrt = speed * speed, 2 * (accel if is_faster else -accel), math.sqrt
