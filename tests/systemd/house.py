@@ -1,4 +1,7 @@
-"""A whole house in one machine: wheel, broker, settlement core, people, and an auditor that receives the seals."""
+"""A whole house in one machine: wheel, broker, settlement core, people, and an auditor that receives the seals.
+
+The people are those of `hw-sim run`. While there is no broker they go on with the last state, and connect again.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hw_sim.configuration import sections
+from hw_sim.demo import LAYOUT
 from hw_sim.panel import command_leaf
 from tests.journal.journals import write_keys
 from tests.systemd.machine import Machine
-from tests.systemd.people import ROOT, TABLE, configuration
 from tests.systemd.wheels import wheel
 
 NAME = "whole"
+SITE, TABLE = "test", "whole"
+ROOT = f"wheel/v1/{SITE}/{TABLE}"
+SPEED = 10
 JOURNAL, STORE = f"/var/lib/wheeld/{NAME}.sqlite", "/var/lib/settlement/feed.sqlite"
 NOTICES = "/var/lib/settlement/notices"
 PUBLIC_KEY = "/etc/settlement/wheel.pub"
@@ -64,15 +71,15 @@ class House:
         machine.write(f"/etc/credstore/wheeld.{NAME}.signing-key", private.read_text())
         machine.write(PUBLIC_KEY, public.read_text())
         restarts = "Restart=always\nRestartSec=200ms"
-        self._add_script(
-            "settlement", f"{ROOT} {PUBLIC_KEY} {STORE}", f"User=settlement\nStateDirectory=settlement\n{restarts}"
-        )
-        self._add_script("people", str(PTY), "User=wheeld\nRuntimeDirectory=people")
+        machine.write("/opt/settlement.py", (HERE / "settlement.py").read_text())
+        settlement = f"{PYTHON} /opt/settlement.py {ROOT} {PUBLIC_KEY} {STORE}"
+        machine.service("settlement", settlement, f"User=settlement\nStateDirectory=settlement\n{restarts}")
         subscriber = f"/usr/bin/mosquitto_sub -h 127.0.0.1 -i auditor -c -q 1 -t {ROOT}/notice"
         machine.service("auditor", subscriber, f"{restarts}\nStandardOutput=append:{NOTICES}\nStandardError=journal")
-        self.wheel = wheel(
-            machine, NAME, sensors=configuration(PTY), key="credential:signing-key", mqtt="settlement_ack = true\n"
-        )
+        sensors = sections(LAYOUT, site=SITE, table=TABLE, last_number=17, port=PTY, speed=SPEED)
+        self.wheel = wheel(machine, NAME, sensors=sensors, key="credential:signing-key", mqtt="settlement_ack = true\n")
+        run = f"/opt/wheeld/bin/hw-sim run --layout /etc/wheeld/{NAME}.toml --pty {PTY} --speed {SPEED} --quick"
+        machine.service("people", run, "User=wheeld\nRuntimeDirectory=people")
         machine.run("systemctl", "--quiet", "enable", "--now", self.wheel.unit)
         machine.until(
             self._is_shift_begun, "a bouler begins, which makes the first seal: a key proves nothing before it"
@@ -83,10 +90,6 @@ class House:
         topic = f"{ROOT}/{command_leaf('chef', 'bouler', TABLE)}"
         self.machine.run("mosquitto_pub", "-h", "127.0.0.1", "-q", "1", "-t", topic, "-m", request)
         return bool(self._rows("wheeld", JOURNAL, "SELECT n FROM heads"))
-
-    def _add_script(self, name: str, arguments: str, more: str) -> None:
-        self.machine.write(f"/opt/{name}.py", (HERE / f"{name}.py").read_text())
-        self.machine.service(name, f"{PYTHON} /opt/{name}.py {arguments}", more)
 
     # --- what is on disk -----------------------------------------------------------------------------------------
 
