@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from hw_sim.child import Child, DemoError, child, free_port, listens
+from hw_sim.child import Child, child, free_port, listens
+from hw_sim.exits import UnavailableError
 
 SYSTEM_PROGRAMS = ("/usr/sbin", "/usr/local/sbin")
 """Further directories in which mosquitto is searched. Debian installs it in one that is not in a user's PATH."""
@@ -23,11 +24,14 @@ class Broker(NamedTuple):
 
 
 def program(*, path: str | None = None) -> str:
-    """Return the broker's program. `path`: where to search, by default PATH and SYSTEM_PROGRAMS. Raises DemoError."""
+    """Return the broker's program. `path`: where to search, by default PATH and SYSTEM_PROGRAMS.
+
+    Raises UnavailableError.
+    """
     where = os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_PROGRAMS]) if path is None else path
     found = shutil.which("mosquitto", path=where)
     if found is None:
-        raise DemoError("the broker mosquitto is not installed: apt-get install mosquitto")
+        raise UnavailableError("the broker mosquitto is not installed: apt-get install mosquitto")
     return found
 
 
@@ -41,7 +45,7 @@ def configuration(port: int) -> str:
 
 @asynccontextmanager
 async def broker(directory: Path) -> AsyncIterator[Broker]:
-    """Run a broker until the block ends. Its files are in `directory`. Raises DemoError."""
+    """Run a broker until the block ends. Its files are in `directory`. Raises UnavailableError."""
     port, file = free_port(), directory / "broker.conf"
     file.write_text(configuration(port), encoding="utf-8")
     async with child("mosquitto", [program(), "-c", str(file)], directory / "broker.log") as process:

@@ -30,10 +30,6 @@ PR_SET_PDEATHSIG = 1
 """The number of this option of prctl(2)."""
 
 
-class DemoError(UnavailableError):
-    """The demo cannot start or continue. The text says why, and what to do."""
-
-
 class Child:
     """One running program. Its output is in the file `log`."""
 
@@ -103,7 +99,7 @@ def free_port() -> int:
 
 
 async def listens(process: Child, port: int) -> None:
-    """Wait until `process` listens on `port`. Raises DemoError if `process` ends before that, or takes too long."""
+    """Wait until `process` listens on `port`. Raises UnavailableError if it ends before that, or takes too long."""
     ended = asyncio.create_task(process.ended())
     try:
         async with asyncio.timeout(READY_S_MAX):
@@ -113,8 +109,8 @@ async def listens(process: Child, port: int) -> None:
                     writer.close()
                     return
                 await asyncio.wait({ended}, timeout=RETRY_S)
-            raise DemoError(f"{process.name} did not start: {ended.result()}")
+            raise UnavailableError(f"{process.name} did not start: {ended.result()}")
     except TimeoutError:
-        raise DemoError(f"{process.name} did not listen on port {port} within {READY_S_MAX:g} s") from None
+        raise UnavailableError(f"{process.name} did not listen on port {port} within {READY_S_MAX:g} s") from None
     finally:
         ended.cancel()

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hw_sim import run as pace
 from hw_sim.bench.hand import POWER
@@ -24,13 +24,13 @@ from hw_sim.bench.ledger import Ledger
 from hw_sim.bench.play import Play
 from hw_sim.board import SimBoard
 from hw_sim.broker import Broker, broker
-from hw_sim.child import Child, DemoError, child, free_port, listens
+from hw_sim.child import Child, child, free_port, listens
 from hw_sim.configuration import board_setup, sections
 from hw_sim.evening import named, repeatable
 from hw_sim.events import SensorState, SimEvent, TableCommand
-from hw_sim.exits import writing
+from hw_sim.exits import UnavailableError, writing
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
-from hw_sim.panel import command_leaf, payload_of
+from hw_sim.panel import BrokerAddress, ChefClient
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
@@ -38,9 +38,6 @@ from hw_sim.subscriber import Subscriber, message_text
 from hw_sim.view import DemoView, view_of
 from hw_sim.wheel import WheelLayout
 from hw_sim.words import LANGUAGES, Language, Words, language_here
-
-if TYPE_CHECKING:
-    import aiomqtt
 
 SITE, TABLE = "demo", "wheel-1"
 ROOT = f"wheel/v1/{SITE}/{TABLE}/"
@@ -121,7 +118,7 @@ def _count(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the demo to its end. Returns the exit code. Raises DemoError, FileError."""
+    """Run the demo to its end. Returns the exit code. Raises UnavailableError, FileError."""
     with writing():
         args.state.mkdir(parents=True, exist_ok=True)
         with _held(args.state):
@@ -135,13 +132,14 @@ def run(args: argparse.Namespace) -> int:
 @contextmanager
 def _held(state: Path) -> Iterator[None]:
     """Lock the directory until the block ends. The journal's lock would stop the daemon of a second demo too late: that
-    demo would already have overwritten the configuration of the first demo. Raises DemoError."""
+    demo would already have overwritten the configuration of the first demo. Raises UnavailableError."""
     directory = os.open(state, os.O_RDONLY)
     try:
         try:
             fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise DemoError(f"another demo uses {state}: end it, or name another directory with --state") from None
+            why = f"another demo uses {state}: end it, or name another directory with --state"
+            raise UnavailableError(why) from None
         yield
     finally:
         os.close(directory)
@@ -162,7 +160,9 @@ class Demo:
         live = LiveTable(LAYOUT, self._rng, None)
         live.table.pause_factor = QUICK_PAUSE_FACTOR
         self._view: DemoView
-        self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
+        self._panel: ChefClient
+        self._enough = asyncio.Event()
+        """There are enough verdicts."""
         self._power: asyncio.Queue[SensorState] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
         look_s = pace.LOOK_S * self._speed
@@ -173,12 +173,8 @@ class Demo:
         )
 
     async def run(self) -> None:
-        """Run until there are enough verdicts, or a signal comes. Raises DemoError if a program or a package is
+        """Run until there are enough verdicts, or a signal comes. Raises UnavailableError if a program or a package is
         missing, or if a program fails."""
-        try:
-            import aiomqtt  # noqa: PLC0415  this package is optional
-        except ImportError:
-            raise DemoError("aiomqtt is not installed: pip install './hw_sim[demo]'") from None
         # The first signal ends the demo. A second signal does not disturb the clean-up.
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
@@ -186,37 +182,36 @@ class Demo:
             loop.add_signal_handler(number, lambda: task.cancelling() or task.cancel())
         try:
             with TemporaryDirectory(prefix="wheeld-demo-") as name, view_of(self.subscriber) as self._view:
-                async with broker(Path(name)) as served, aiomqtt.Client("127.0.0.1", served.port) as client:
-                    await self._run_parts(served, client, Path(name))
+                async with broker(Path(name)) as served:
+                    await self._run_parts(served, Path(name))
         except asyncio.CancelledError:
             pass  # a signal is the ordinary end of a demo
-        except aiomqtt.MqttError as error:
-            raise DemoError(f"the connection to the broker of the demo is lost: {error}") from error
         except TableStuckError as error:
-            raise DemoError(f"{error}; the log of the daemon is {self._state / 'wheeld.log'}") from error
+            raise UnavailableError(f"{error}; the log of the daemon is {self._state / 'wheeld.log'}") from error
 
-    async def _run_parts(self, served: Broker, client: aiomqtt.Client, directory: Path) -> None:
-        """Subscribe first, then start wheel and daemon, so that no message is missed."""
+    async def _run_parts(self, served: Broker, directory: Path) -> None:
         port, monitor = directory / "board", directory / "monitor"
         config = self._state / "wheeld.toml"
         config.write_text(self._configuration(served, port, monitor), encoding="utf-8")
         command = [sys.executable, "-m", "wheeld", "run", "-c", str(config)]
-        await client.subscribe(ROOT + "#", qos=1)
+        address = BrokerAddress(ROOT, TABLE, "127.0.0.1", served.port)
+        self._panel = ChefClient(address, self.subscriber, tell=self._view.show_message, hear=self._hear)
         events = self._bench.events(draw_scenarios(LAYOUT, self._rng, named(FIRST)))
         with Pty(port) as pty:
             async with self._pages(served, monitor, directory / "page.log") as pages:
                 # The daemon must end first. Otherwise it would report a silent wheel while the simulated board ends.
                 await _first_of(
                     self._run_daemon(command),
-                    self._listen(client),
-                    self._use_panel(client),
+                    self._panel.run(),
+                    self._enough.wait(),
                     Player(self._board, pty, speed=self._speed, deliver=self._deliver).play(events),
                     pages,
                     _fail(served.process.ended()),
                 )
 
     async def _run_daemon(self, command: list[str]) -> None:
-        """Run the daemon whenever the power is on. Raises DemoError if the daemon ends by itself."""
+        """Run the daemon whenever the power is on. Raises UnavailableError if the daemon ends by itself."""
+        await self._panel.sees.wait()  # then no message is missed
         while True:
             async with child("wheeld", command, self._state / "wheeld.log") as daemon:
                 await _first_of(_fail(daemon.ended()), self._power.get())
@@ -226,11 +221,14 @@ class Demo:
     @asynccontextmanager
     async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[Coroutine[Any, Any, None]]:
         """Serve the wheel's pages in a separate program, and the bench page in this program, until the block ends. The
-        bench page shows the live page in a frame. Yields the coroutine that announces the pages. Raises DemoError."""
+        bench page shows the live page in a frame. Yields the coroutine that announces the pages.
+
+        Raises UnavailableError.
+        """
         try:
             from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  this package is optional
         except ImportError:
-            raise DemoError("aiohttp is not installed: pip install './hw_sim[demo]'") from None
+            raise UnavailableError("aiohttp is not installed: pip install './hw_sim[demo]'") from None
         port, pages_port = free_port(), free_port()
         bench, pages = f"http://{HOST}:{port}", f"http://{HOST}:{pages_port}"
         wheel = ["page", f"{SITE}/{TABLE}", "--listen", f"{HOST}:{pages_port}", "--socket", str(monitor)]
@@ -244,7 +242,7 @@ class Demo:
 
     async def _announce(self, pages: Child, port: int, bench: str) -> None:
         """When the pages are ready, show the address of the bench page, and open the page in a browser if there is one.
-        Raises DemoError when the program of the pages ends."""
+        Raises UnavailableError when the program of the pages ends."""
         await listens(pages, port)
         self._view.show_address(bench)
         if self._may_open and sys.stdout.isatty() and any(map(os.environ.get, DISPLAYS)):
@@ -265,29 +263,22 @@ class Demo:
         mqtt = ["[mqtt]", 'host = "127.0.0.1"', f"port = {served.port}", ""]
         return "\n".join([wheel, *rest, *mqtt])
 
-    async def _listen(self, client: aiomqtt.Client) -> None:
-        """Show the messages. If there are enough verdicts, end after the next message `table`."""
-        async for message in client.messages:
-            leaf = message.topic.value.removeprefix(ROOT)
-            if isinstance(message.payload, bytes) and not leaf.startswith(("cmd/", "ack")):
-                line = self.subscriber.take(leaf, message.payload)
-                if line is not None:
-                    payload = json.loads(message.payload)
-                    self._ledger.write(
-                        "message",
-                        message_text(leaf, payload, self.subscriber.words) or "",
-                        name=leaf,
-                        coup=payload.get("coup"),
-                    )
-                self._view.show_message(line)
-            if leaf == "table" and 0 < self._coups <= len(self.subscriber.verdicts):
-                return
+    def _hear(self, leaf: str, data: bytes) -> None:
+        """Show a message. If there are enough verdicts, the demo ends after the next message `table`."""
+        line = self.subscriber.take(leaf, data)
+        if line is not None:
+            payload = json.loads(data)
+            text = message_text(leaf, payload, self.subscriber.words) or ""
+            self._ledger.write("message", text, name=leaf, coup=payload.get("coup"))
+        self._view.show_message(line)
+        if leaf == "table" and 0 < self._coups <= len(self.subscriber.verdicts):
+            self._enough.set()
 
     def _deliver(self, event: SimEvent) -> None:
         """Send an event to the panel, to the power switch or to the board. A button sends no reason and no name. So a
         command with a reason or a name comes from the panel, an MQTT client."""
         if isinstance(event, TableCommand) and (event.reason or event.who):
-            self._panel.put_nowait(event)
+            self._panel.say(event)
         elif isinstance(event, SensorState) and event.sensor == POWER:
             self._power.put_nowait(event)
             self._board.silent = not event.ok
@@ -295,12 +286,6 @@ class Demo:
                 self._board.reset()
         else:
             self._board.feed(event)
-
-    async def _use_panel(self, client: aiomqtt.Client) -> None:
-        while True:
-            command = await self._panel.get()
-            leaf = command_leaf(command.by, command.name, TABLE)
-            await client.publish(ROOT + leaf, payload_of(command, self.subscriber.table), qos=1)
 
     def _show_scenario(self, scenario: Scenario) -> None:
         self._view.show_scenario(scenario)
@@ -343,8 +328,8 @@ class Demo:
 
 
 async def _fail(ended: Coroutine[Any, Any, str]) -> None:
-    """Raise DemoError when a child has ended that should still run."""
-    raise DemoError(await ended)
+    """Raise UnavailableError when a child has ended that should still run."""
+    raise UnavailableError(await ended)
 
 
 async def _first_of(*works: Coroutine[Any, Any, object]) -> None:

@@ -49,10 +49,6 @@ STARTED = "2026-11-20T18:00:00Z"
 """The date in the log of each evening. It is fixed, so the same seed gives the same bytes on any day."""
 
 
-class UnknownScenarioError(UsageError):
-    """No scenario has this name, or the scenario cannot be played at this place of an evening."""
-
-
 @dataclass(frozen=True)
 class Mark:
     """One scenario of an evening, from `start_s` to `end_s` of the sensing clock. Its outcomes are
@@ -125,8 +121,7 @@ def script(names: Sequence[str], seed: int = 0, *, american: bool = False) -> Ev
     """Return an evening with the named scenarios in that order. The wheel and all random values are drawn from `seed`.
     `american`: use an American wheel.
 
-    Raises UnknownScenarioError for an unknown name (the error tells the nearest name), or if a `first_only` scenario
-    comes later.
+    Raises UsageError for an unknown name (the error tells the nearest name), or if a `first_only` scenario comes later.
     """
     scenarios = named(names)
     rng = repeatable(f"script {seed} {' '.join(names)}")
@@ -142,16 +137,16 @@ def repeatable(seed: str) -> random.Random:
 
 
 def named(names: Sequence[str]) -> list[Scenario]:
-    """Return the scenarios with these names. Raises UnknownScenarioError like `script`."""
+    """Return the scenarios with these names. Raises UsageError like `script`."""
     for name in names:
         if name not in SCENARIOS:
             near = get_close_matches(name, SCENARIOS, n=1)
             hint = f", did you mean {near[0]!r}?" if near else ""
-            raise UnknownScenarioError(f"no scenario is called {name!r}{hint} (`hw-sim scenarios` lists them)")
+            raise UsageError(f"no scenario is called {name!r}{hint} (`hw-sim scenarios` lists them)")
     scenarios = [SCENARIOS[name] for name in names]
     late = [scenario.name for scenario in scenarios[1:] if scenario.first_only]
     if late:
-        raise UnknownScenarioError(f"scenario {late[0]!r} is about a table's first coup: name it first")
+        raise UsageError(f"scenario {late[0]!r} is about a table's first coup: name it first")
     return scenarios
 
 

@@ -1,4 +1,4 @@
-"""The chef's panel of a simulated table: an MQTT client that reads messages and sends commands that have no button."""
+"""The panel of a simulated table: an MQTT client that reads messages and sends commands that have no button."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import mqtt5
 
 from firmware_protocol.messages import BUTTONS
 from hw_sim.events import TableCommand
-from hw_sim.subscriber import SEQUENCED, Payload, Subscriber
+from hw_sim.subscriber import NAMES, Payload, Subscriber
 
 READ_BYTES = 65_536
 PACKET_BYTES_MAX = 65_536
@@ -62,19 +62,30 @@ def payload_of(command: TableCommand, shown: Payload | None) -> bytes:
 
 
 class ChefClient:
-    """A client that connects again after each failure. `subscriber` gets the messages of the table. `tell` is called
-    with a line of text when the connection begins or ends."""
+    """A client that connects again after each failure. `tell` is called with a line of text when the connection begins
+    or ends. `hear` is called with each message of the table. Without it, `subscriber` gets all messages."""
 
-    def __init__(self, broker: BrokerAddress, subscriber: Subscriber, *, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        broker: BrokerAddress,
+        subscriber: Subscriber,
+        *,
+        tell: Callable[[str], None],
+        hear: Callable[[str, bytes], object] | None = None,
+    ) -> None:
         self.subscriber = subscriber
-        self._broker, self._tell = broker, tell
+        self.sees = asyncio.Event()
+        """The broker has confirmed the first subscription."""
+        self._broker, self._tell, self._hear = broker, tell, hear or subscriber.take
         self._writer: asyncio.StreamWriter | None = None
         self._told = ""
 
     def say(self, command: TableCommand) -> None:
-        """Send the command as the chef. Without a connection it is lost. People notice that, and give it again."""
+        """Send the command as the chef, or, at a broker without logins, as the person who gives it. Without a
+        connection it is lost. People notice that, and give it again."""
         if self._writer is not None:
-            leaf = command_leaf("chef", command.name, self._broker.table)
+            by = command.by if self._broker.cert_file is None else "chef"
+            leaf = command_leaf(by, command.name, self._broker.table)
             payload = payload_of(command, self.subscriber.table)
             self._writer.write(mqtt5.PublishPacket(self._broker.root + leaf, payload, qos=mqtt5.QoS(0)).write())
 
@@ -121,14 +132,16 @@ class ChefClient:
             case mqtt5.ConnAckPacket():
                 if int(packet.reason_code) >= 0x80:
                     raise ValueError(f"the broker refuses the login of the chef: {packet.reason_code.name}")
-                leaves = [mqtt5.TopicFilter(self._broker.root + leaf, max_qos=mqtt5.QoS(1)) for leaf in SEQUENCED]
+                leaves = [mqtt5.TopicFilter(self._broker.root + leaf, max_qos=mqtt5.QoS(1)) for leaf in NAMES]
                 writer.write(mqtt5.SubscribePacket(1, leaves).write())
+            case mqtt5.SubAckPacket():
                 self._writer = writer
+                self.sees.set()
                 self._change("# the people see the table")
             case mqtt5.PublishPacket():
                 if packet.packet_id is not None:
                     writer.write(mqtt5.PubAckPacket(packet.packet_id).write())
-                self.subscriber.take(packet.topic.removeprefix(self._broker.root), bytes(packet.payload))
+                self._hear(packet.topic.removeprefix(self._broker.root), bytes(packet.payload))
 
     def _change(self, line: str) -> None:
         if line != self._told:

@@ -36,7 +36,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write both files. Returns the exit code. Raises UnknownScenarioError, FileError."""
+    """Write both files. Returns the exit code. Raises UsageError, FileError."""
     evening = script(args.scenario, args.seed) if args.scenario else draw_evening(args.seed, margin=args.margin)
     events: Iterable[SimEvent] = evening.events()
     truth = evening.truth

@@ -79,8 +79,7 @@ def _speed(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play until the end or a signal. Returns the exit code. Raises UnknownScenarioError, UsageError, BadDataError,
-    FileError."""
+    """Play until the end or a signal. Returns the exit code. Raises UsageError, BadDataError, FileError."""
     scenarios = None if args.scenario is None else named(args.scenario)
     rng = repeatable(f"run {args.seed}")
     french_only = [scenario.name for scenario in scenarios or () if scenario.french_only]

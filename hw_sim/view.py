@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
-from hw_sim.child import DemoError
+from hw_sim.exits import UnavailableError
 from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber, numbers_text
 from hw_sim.words import Words
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
+    from rich.live import Live
 
 ROWS = 11
 """The number of verdicts shown. With the other lines they fit on a terminal of 24 lines."""
@@ -48,20 +49,12 @@ class Lines:
 class Picture:
     """A picture of the data in `subscriber`, which is drawn again after each change."""
 
-    def __init__(self, subscriber: Subscriber, console: Console) -> None:
-        from rich.live import Live  # noqa: PLC0415  rich is an optional package
-
-        self._subscriber = subscriber
+    def __init__(self, subscriber: Subscriber, live: Live) -> None:
+        self._subscriber, self._live = subscriber, live
         self._words = subscriber.words
         self._playing = self._words.say("waiting for the table")
         self._address = ""
-        self._live = Live(self._picture(), console=console, auto_refresh=False)
-
-    @contextmanager
-    def on(self) -> Iterator[Picture]:
-        """Show the picture until the block ends. Its last state stays on the terminal."""
-        with self._live:
-            yield self
+        self.show_message(None)
 
     def show_address(self, address: str) -> None:
         """Show the address of the bench page."""
@@ -117,14 +110,19 @@ DemoView: TypeAlias = Lines | Picture
 
 @contextmanager
 def view_of(subscriber: Subscriber, out: TextIO | None = None) -> Iterator[DemoView]:
-    """Show a picture on a terminal, otherwise lines. Raises DemoError if the package rich is missing on a terminal."""
+    """Show a picture on a terminal, otherwise lines. The last picture stays on the terminal.
+
+    Raises UnavailableError if the package rich is missing on a terminal.
+    """
     out = out or sys.stdout
     if not out.isatty():
         yield Lines(out, subscriber.words)
         return
     try:
-        from rich.console import Console  # noqa: PLC0415
+        from rich.console import Console  # noqa: PLC0415  rich is an optional package
+        from rich.live import Live  # noqa: PLC0415
     except ImportError:
-        raise DemoError("rich is not installed: pip install './hw_sim[demo]', or | cat for plain lines") from None
-    with Picture(subscriber, Console(file=out)).on() as screen:
-        yield screen
+        why = "rich is not installed: pip install './hw_sim[demo]', or | cat for plain lines"
+        raise UnavailableError(why) from None
+    with Live(console=Console(file=out), auto_refresh=False) as live:
+        yield Picture(subscriber, live)

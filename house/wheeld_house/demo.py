@@ -20,9 +20,10 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from hw_sim.broker import broker
-from hw_sim.child import DemoError, child, free_port
+from hw_sim.child import child, free_port
 from hw_sim.configuration import sections
 from hw_sim.demo import LAYOUT
+from hw_sim.exits import UnavailableError
 from wheeld_house.migrate import migrate
 from wheeld_house.settings import SettingsError
 
@@ -51,7 +52,7 @@ def run(*, wheels: int, coups: int) -> int:
     try:
         with TemporaryDirectory(prefix="wheeld-house-") as name, _postgres(Path(name)) as database:
             asyncio.run(_play(Path(name), database, wheels, coups))
-    except DemoError as error:
+    except UnavailableError as error:
         raise SettingsError(str(error)) from None
     except KeyboardInterrupt:
         sys.stdout.write("\n")
@@ -130,7 +131,7 @@ async def _play(folder: Path, database: str, wheels: int, coups: int) -> None:
             task.cancel()
         for end in ends:
             if end in done:
-                raise DemoError(end.result())
+                raise UnavailableError(end.result())
         showing.result()
     _say("the end")
 

@@ -23,10 +23,6 @@ DRAWN_S_MAX = 120.0
 """Faults that last longer (jitter, drift) are not drawn: they affect the whole coup and would fill the picture."""
 
 
-class NoCoupError(UsageError):
-    """No campaign has a coup with this name."""
-
-
 @dataclass(frozen=True)
 class Played:
     """A coup that was played again: the part of its evening that was played, its comparisons, and all messages. It has
@@ -56,11 +52,11 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play the coup. Returns the exit code. Raises NoCoupError, MissingExtraError, BlackBoxError, FileError."""
+    """Play the coup. Returns the exit code. Raises UsageError, UnavailableError, FileError."""
     seed, _, places = args.coup.partition("/")
     *more, index, mark = places.split("/") if "/" in places else ("", "")
     if not (index.isdecimal() and mark.isdecimal()):
-        raise NoCoupError(f"{args.coup!r} does not name a coup: write SEED/EVENING/MARK, as in the report")
+        raise UsageError(f"{args.coup!r} does not name a coup: write SEED/EVENING/MARK, as in the report")
     plan = CampaignPlan("/".join([seed, *more]), args.faults, args.margin, args.people, args.americans)
     with writing():
         played = play(plan, int(index), int(mark), find(args.wheeld), frozenset(args.without))
@@ -76,11 +72,11 @@ def play(plan: CampaignPlan, index: int, mark: int, wheeld: Path, without: froze
     """Play the coup of `mark` alone. If it then agrees, but disagreed in the campaign, play it again from the mark at
     which the campaign had started the daemon.
 
-    Raises NoCoupError for a mark that the evening does not have, BlackBoxError.
+    Raises UsageError for a mark that the evening does not have, UnavailableError.
     """
     evening = plan.evening(index)
     if mark >= len(evening.marks):
-        raise NoCoupError(f"evening {plan.named(index)} has no mark {mark}, only 0 to {len(evening.marks) - 1}")
+        raise UsageError(f"evening {plan.named(index)} has no mark {mark}, only 0 to {len(evening.marks) - 1}")
     alone = Slice(evening, plan.faulty(evening, index, without), mark, mark)
     played = _replay(alone, wheeld)
     if played.compared is None or played.compared.disagreement:
@@ -102,7 +98,7 @@ def _replay(part: Slice, wheeld: Path) -> Played:
 
 
 def picture(played: Played, title: str) -> str:
-    """Return the coup as SVG. Raises MissingExtraError."""
+    """Return the coup as SVG. Raises UnavailableError."""
     part = played.part
     own = replace(part, first=part.last)
     scale = part.faulty.scale

@@ -42,7 +42,7 @@ NAMED_LEAST_S = 0.3
 
 def draw(timeline: LogTimeline, title: str, name: str) -> str:
     """Return the picture as SVG. The same timeline gives the same text. The ids in the picture are made from `name`.
-    Raises MissingExtraError."""
+    Raises UnavailableError."""
     names = len({name for _, name in timeline.facts})
     strikes = len({strike.text for strike in timeline.strikes})
     heights = {
@@ -189,7 +189,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw the log. Returns the exit code. Raises BadDataError, MissingExtraError, BlackBoxError, FileError."""
+    """Draw the log. Returns the exit code. Raises BadDataError, UnavailableError, FileError."""
     try:
         args.svg.write_text(picture(args.log, find(args.wheeld)), encoding="utf-8")
     except OSError as error:
@@ -198,7 +198,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def picture(path: Path, wheeld: Path) -> str:
-    """Return the log as SVG. Raises BadDataError, MissingExtraError, BlackBoxError, OSError."""
+    """Return the log as SVG. Raises BadDataError, UnavailableError, OSError."""
     packed = path.read_bytes()
     try:
         log = gzip.decompress(packed) if packed.startswith(GZIP_MAGIC) else packed

@@ -98,7 +98,7 @@ class EveningRun:
 
 
 def run_evening(plan: CampaignPlan, index: int, wheeld: Path) -> EveningRun:
-    """Run the whole evening `index`. Raises BlackBoxError."""
+    """Run the whole evening `index`. Raises UnavailableError."""
     began_s = time.process_time()
     evening = plan.evening(index)
     faulty = plan.faulty(evening, index)

@@ -18,23 +18,19 @@ INK, FAINT, RIGHT, WRONG = "#22313f", "#c8d0d8", "#2e7d5b", "#b3392f"
 HINT = "in the source tree: pip install './hw_sim[campaign]'"
 
 
-class MissingExtraError(UnavailableError):
-    """A package of the extra `campaign` is not installed. The text explains how to install it."""
-
-
 def require() -> None:
-    """Check that a report can be drawn, before a campaign runs for hours. Raises MissingExtraError."""
+    """Check that a report can be drawn, before a campaign runs for hours. Raises UnavailableError."""
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
-        raise MissingExtraError(f"{' and '.join(missing)} not installed: {HINT}")
+        raise UnavailableError(f"{' and '.join(missing)} not installed: {HINT}")
 
 
 def blank(width_in: float, height_in: float) -> Figure:
-    """Return an empty figure of the given size. Raises MissingExtraError."""
+    """Return an empty figure of the given size. Raises UnavailableError."""
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  matplotlib is optional, and slow to import
     except ImportError as missing:
-        raise MissingExtraError(f"matplotlib not installed: {HINT}") from missing
+        raise UnavailableError(f"matplotlib not installed: {HINT}") from missing
     return Figure(figsize=(width_in, height_in), layout="constrained")
 
 

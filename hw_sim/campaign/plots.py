@@ -29,7 +29,7 @@ class Plot:
 
 
 def plots(rows: Sequence[VerdictRow], early_warnings: Sequence[EarlyWarning], report: dict[str, Any]) -> Iterator[Plot]:
-    """Yield all pictures that have data. Raises MissingExtraError."""
+    """Yield all pictures that have data. Raises UnavailableError."""
     yield _confusion(report["confusion"])
     if report["void_delay_ms"]:
         yield _delays(rows)

@@ -16,13 +16,13 @@ from hw_sim.evening import (
     HOUSES,
     Evening,
     Mark,
-    UnknownScenarioError,
     campaign_evening,
     draw_evening,
     drawable,
     script,
 )
 from hw_sim.events import End, SensorState, TableCommand
+from hw_sim.exits import UsageError
 from hw_sim.log import lines
 from hw_sim.scenarios import SCENARIOS
 from hw_sim.scenarios.unseen import BLIND_COUPS
@@ -337,11 +337,11 @@ def test_a_campaign_of_margins_launches_nothing_else() -> None:
 
 
 def test_names_are_checked() -> None:
-    with pytest.raises(UnknownScenarioError, match="did you mean 'valid'"):
+    with pytest.raises(UsageError, match="did you mean 'valid'"):
         script(["valld"])
-    with pytest.raises(UnknownScenarioError, match=r"no scenario is called 'qqq' \("):
+    with pytest.raises(UsageError, match=r"no scenario is called 'qqq' \("):
         script(["qqq"])
-    with pytest.raises(UnknownScenarioError, match="name it first"):
+    with pytest.raises(UsageError, match="name it first"):
         script(["valid", "first_coup_void"])
     assert script(["first_coup_void", "valid"]).header["last_number"] is None
 

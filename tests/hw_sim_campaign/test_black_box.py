@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hw_sim.campaign.black_box import BlackBoxError, HeardMessage, find, replay
+from hw_sim.campaign.black_box import HeardMessage, find, replay
+from hw_sim.exits import UnavailableError
 from tests.hw_sim_campaign.stand_in import stand_in
 
 LINE = b'{"t":5,"topic":"result","payload":{"number":17}}\n'
@@ -64,7 +65,7 @@ def test_the_arguments_are_those_of_a_replay(tmp_path: Path) -> None:
 
 def test_what_is_no_message_is_an_error(tmp_path: Path) -> None:
     babbling = stand_in(tmp_path, "print('good evening'); sys.stdin.read()")
-    with pytest.raises(BlackBoxError, match="good evening"):
+    with pytest.raises(UnavailableError, match="good evening"):
         _all(babbling, [b"line\n"])
 
 
@@ -89,11 +90,11 @@ def test_an_error_in_the_log_leaves_no_child_behind(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BlackBoxError, match="nowhere"):
+    with pytest.raises(UnavailableError, match="nowhere"):
         find(tmp_path / "nowhere")
     (tmp_path / "empty").write_text("no program")
     (tmp_path / "empty").chmod(0o755)
-    with pytest.raises(BlackBoxError, match="empty"):
+    with pytest.raises(UnavailableError, match="empty"):
         _all(find(tmp_path / "empty"), [])
 
 

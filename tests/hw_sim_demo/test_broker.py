@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hw_sim import broker, child
-from hw_sim.child import DemoError
+from hw_sim.exits import UnavailableError
 
 
 def stand_in(directory: Path, does: str) -> str:
@@ -40,7 +40,7 @@ def test_the_systems_directories_are_searched_too(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_is_missing_is_named() -> None:
-    with pytest.raises(DemoError, match="apt-get install mosquitto"):
+    with pytest.raises(UnavailableError, match="apt-get install mosquitto"):
         broker.program(path="")
 
 
@@ -48,7 +48,7 @@ async def test_the_error_of_a_broker_that_does_not_start_has_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(broker, "program", lambda: stand_in(tmp_path, "echo no such user; exit 3"))
-    with pytest.raises(DemoError, match=r"(?s)exit code 3.*no such user"):
+    with pytest.raises(UnavailableError, match=r"(?s)exit code 3.*no such user"):
         async with broker.broker(tmp_path):
             raise AssertionError
 
@@ -56,7 +56,7 @@ async def test_the_error_of_a_broker_that_does_not_start_has_the_reason(
 async def test_a_broker_that_never_listens_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker, "program", lambda: stand_in(tmp_path, "exec sleep 60"))
     monkeypatch.setattr(child, "READY_S_MAX", 0.1)
-    with pytest.raises(DemoError, match="did not listen on port"):
+    with pytest.raises(UnavailableError, match="did not listen on port"):
         async with broker.broker(tmp_path):
             raise AssertionError
 

@@ -11,17 +11,17 @@ import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
-import aiomqtt
 import pytest
 
 from hw_sim import demo
 from hw_sim.broker import Broker
-from hw_sim.child import DemoError
 from hw_sim.cli import main, parser
 from hw_sim.demo import FIRST, Demo
 from hw_sim.evening import named
 from hw_sim.events import RotorEdge, TableCommand
+from hw_sim.exits import UnavailableError
 from hw_sim.people import TableStuckError
 from hw_sim.view import Lines
 from hw_sim.words import Words
@@ -61,14 +61,15 @@ def test_the_daemon_takes_the_configuration(tmp_path: Path) -> None:
 
 
 def test_who_gives_a_reason_uses_a_panel_and_the_rest_a_button(tmp_path: Path) -> None:
-    one = made(tmp_path)
+    one, said = made(tmp_path), list[TableCommand]()
+    one._panel = SimpleNamespace(say=said.append)  # type: ignore[assignment]
     one._deliver(TableCommand(10, "open", "chef"))
     one._deliver(RotorEdge(20, 3, "cw"))
     assert one._board.next_seq == 2
     one._deliver(TableCommand(30, "suspend", "direction", "an order"))
     one._deliver(TableCommand(40, "bouler", "chef", who="bouler-2"))
     assert one._board.next_seq == 2
-    assert one._panel.qsize() == 2
+    assert [command.name for command in said] == ["suspend", "bouler"]
 
 
 def test_luck_differs_unless_it_is_named(tmp_path: Path) -> None:
@@ -122,8 +123,7 @@ def failing(error: Exception) -> Callable[..., object]:
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (DemoError("there is no broker"), "there is no broker"),
-        (aiomqtt.MqttError("gone"), "the connection to the broker of the demo is lost: gone"),
+        (UnavailableError("there is no broker"), "there is no broker"),
         (TableStuckError("the table says no"), "the table says no; the log of the daemon is"),
     ],
 )
@@ -184,7 +184,7 @@ async def test_the_first_work_that_ends_ends_the_others() -> None:
     async def broken() -> str:
         return "the daemon ended"
 
-    with pytest.raises(DemoError, match="the daemon ended"):
+    with pytest.raises(UnavailableError, match="the daemon ended"):
         await demo._first_of(forever(), demo._fail(broken()))
 
 
@@ -220,6 +220,6 @@ async def test_a_browser_is_opened_only_on_a_terminal_with_a_display(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
     monkeypatch.setenv("DISPLAY", display)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    with pytest.raises(DemoError, match="the pages ended"):
+    with pytest.raises(UnavailableError, match="the pages ended"):
         await one._announce(Ending(), 1, "http://127.0.0.1:1/bench")  # type: ignore[arg-type]
     assert shown == (["http://127.0.0.1:1/bench"] if opened else [])

@@ -52,7 +52,7 @@ async def test_it_sees_the_table_says_what_no_button_says_and_comes_back(tmp_pat
             assert panel.subscriber.table["last_number"] == 4
             panel.say(TableCommand(2, "resume", "direction", "it lies there", number=17))
             message = await anext(aiter(daemon.messages))
-        assert message.topic.value == f"{ROOT}cmd/chef-c3/resume"
+        assert message.topic.value == f"{ROOT}cmd/direction/resume"
         sent = json.loads(bytes(message.payload))
         assert (sent["by"], sent["reason"], sent["number"]) == ("direction", "it lies there", 17)
         broker.stop()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hw_sim.child import DemoError
+from hw_sim.exits import UnavailableError
 from hw_sim.scenarios import SCENARIOS
 from hw_sim.subscriber import Subscriber
 from hw_sim.view import ROWS, view_of
@@ -56,5 +56,5 @@ def test_a_terminal_shows_the_state_and_the_last_verdicts(monkeypatch: pytest.Mo
 def test_without_rich_the_error_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     missing: Any = None
     monkeypatch.setitem(sys.modules, "rich.console", missing)
-    with pytest.raises(DemoError, match=r"pip install '\./hw_sim\[demo\]'"), view_of(Subscriber(), Terminal()):
+    with pytest.raises(UnavailableError, match=r"pip install '\./hw_sim\[demo\]'"), view_of(Subscriber(), Terminal()):
         pass
