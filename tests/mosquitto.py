@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import socket
 import subprocess
 import threading
 from collections.abc import Mapping
@@ -13,15 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from hw_sim import child
+from hw_sim.broker import program
+
+free_port = child.free_port
 READY_S_MAX = 20.0
 """A broker starts in milliseconds; on a loaded machine in a few seconds."""
-
-
-def free_port() -> int:
-    """A loopback port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Mosquitto:
@@ -57,11 +52,9 @@ class Mosquitto:
 
     def start(self) -> Self:
         """Start it and return when it listens."""
-        program = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-        assert program is not None, "these tests need mosquitto: apt-get install mosquitto"
         self._ready.clear()
         self._process = subprocess.Popen(
-            [program, "-c", str(self._config)],
+            [program(), "-c", str(self._config)],
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
             text=True,

@@ -10,7 +10,7 @@ from itertools import groupby
 from statistics import fmean, median
 from typing import Any, TypeVar
 
-from hw_sim.campaign.comparison import AGREEING, KINDS
+from hw_sim.campaign.comparison import AGREEING, KINDS, Kind
 from hw_sim.campaign.evening_run import CampaignPlan, EveningRun
 from hw_sim.campaign.rows import EarlyWarning, VerdictRow
 
@@ -31,6 +31,13 @@ is more."""
 
 STRAY_SCENARIOS, OWN_STRAY = ("stray_pulse", "stray_idle"), "the scenario's own stray"
 """Scenarios with a stray pulse of their own. This pulse is the cause of a false void that no fault explains."""
+
+NEVER: dict[Kind, str] = {
+    "false_valid": "results where there was no result",
+    "wrong_number": "wrong numbers",
+    "void_after_number": "voids after the number was out",
+}
+"""No campaign may have one of these, whatever explains it."""
 
 Key = TypeVar("Key", int, str)
 
@@ -74,12 +81,7 @@ def report(
     asked_max = math.inf if plan.faults > 1 or plan.margin else max(ASKED_ANY, ASKED_SHARE * valid)
     idle_max = math.inf if plan.faults > 1 else max(IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE * len(rows))
     failures = [
-        (counts["false_valid"], f"{counts['false_valid']} results where there was no result (false_valid)"),
-        (counts["wrong_number"], f"{counts['wrong_number']} wrong numbers (wrong_number)"),
-        (
-            counts["void_after_number"],
-            f"{counts['void_after_number']} voids after the number was out (void_after_number)",
-        ),
+        *((counts[kind], f"{counts[kind]} {words} ({kind})") for kind, words in NEVER.items()),
         (unexplained, f"{unexplained} disagreements that no fault explains"),
         (len(failed), f"{len(failed)} evenings ended by an error"),
         (
@@ -139,15 +141,6 @@ def report(
             for unproven in [sum(row.kind == "unproven" for row in some)]
         },
         "warnings": _warnings([warning for evening_run in evening_runs for warning in evening_run.early_warnings]),
-        "causes": _tables(
-            (
-                f"{'together: ' if each['together'] else ''}{' or '.join(each['causes'])}"
-                if each["explained"]
-                else "unexplained",
-                each["kind"],
-            )
-            for each in disagreements
-        ),
         "disagreements": disagreements,
         "scenarios": _tables((row.scenario or "none", row.kind) for row in rows),
         "refused": [plan.named(evening_run.index) for evening_run in evening_runs if evening_run.refused],

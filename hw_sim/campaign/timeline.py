@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,8 +22,7 @@ SPEED_OVER_S = 0.5
 Line = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class ReadPocket:
+class ReadPocket(NamedTuple):
     """A reader sees the ball in a pocket. `number` follows from the rotor's angle at that time. It is None if the angle
     is not known."""
 
@@ -45,8 +44,7 @@ class Interval:
         return Interval(max(self.from_s, from_s), min(self.to_s, to_s), self.text)
 
 
-@dataclass(frozen=True)
-class ShownVerdict:
+class ShownVerdict(NamedTuple):
     """A verdict with the times of its publication and its evidence."""
 
     t_s: float
@@ -82,23 +80,16 @@ class LogTimeline:
         """Return the timeline with only what is between `start_s` and `end_s`. Anything else would make the picture
         wider."""
 
-        def here(t_s: float) -> bool:
-            return self.start_s <= t_s <= self.end_s
-
+        moments = ("passes", "rotor_rpm", "read_pockets", "notes", "facts", "verdicts", "true_passes")
+        here: dict[str, Any] = {
+            name: [each for each in getattr(self, name) or [] if self.start_s <= each[0] <= self.end_s]
+            for name in moments
+        }
+        states = [one for one in self.states if one.from_s <= self.end_s and one.to_s >= self.start_s]
         return replace(
             self,
-            passes=[each for each in self.passes if here(each[0])],
-            rotor_rpm=[each for each in self.rotor_rpm if here(each[0])],
-            read_pockets=[each for each in self.read_pockets if here(each.t_s)],
-            notes=[each for each in self.notes if here(each[0])],
-            facts=[each for each in self.facts if here(each[0])],
-            states=[
-                part.within(self.start_s, self.end_s)
-                for part in self.states
-                if part.from_s <= self.end_s and part.to_s >= self.start_s
-            ],
-            verdicts=[each for each in self.verdicts if here(each.t_s)],
-            true_passes=[each for each in self.true_passes or [] if here(each[0])],
+            **here,
+            states=[part.within(self.start_s, self.end_s) for part in states],
             strikes=[part.within(self.start_s, self.end_s) for part in self.strikes],
         )
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import aiomqtt
 
-from firmware_protocol import messages as m
 from hw_sim.board import BoardSetup
+from hw_sim.configuration import board_setup, sections
 from hw_sim.evening import Evening
 
 PATIENCE_S = 40.0
@@ -24,50 +24,17 @@ Log = dict[str, Any]
 
 def write_config(directory: Path, evening: Evening, *, broker_port: int, more: str = "") -> Path:
     """A configuration for the wheel of `evening`; `more` is added in the `[sensors]` section."""
-    header = evening.header
-    way = header.get("rotor_direction")
-    path = directory / "wheel.toml"
-    path.write_text(
-        f"""\
-[table]
-site = "test"
-id = "{header["table"]}"
-house = "{header["house"]}"
-game = "{header["game"]}"
-min_laps = {header["min_laps"]}
-{f"last_number = {header['last_number']}" if header.get("last_number") is not None else ""}
-[wheel]
-rotor_ticks = {header["rotor_ticks"]}
-beams_deg = {header["beams_deg"]}
-readers_deg = {header["readers_deg"]}
-{f'rotor_direction = "{way}"' if way else ""}
-[sensors]
-port = "{directory / "board"}"
-max_drift_ppm = 1_000_000  # the simulated board plays faster than real time
-{more}
-[journal]
-path = "journal.sqlite"
-[mqtt]
-host = "127.0.0.1"
-port = {broker_port}
-[log]
-level = "debug"
-"""
-    )
+    table, number, path = evening.header["table"], evening.header["last_number"], directory / "wheel.toml"
+    layout = evening.world.layout
+    wheel = sections(layout, site="test", table=table, last_number=number, port=directory / "board", speed=2)
+    mqtt = f'[mqtt]\nhost = "127.0.0.1"\nport = {broker_port}\n'
+    path.write_text(f'{wheel}{more}\n[journal]\npath = "journal.sqlite"\n{mqtt}[log]\nlevel = "debug"\n')
     return path
 
 
 def setup_of(evening: Evening) -> BoardSetup:
     """The board of that wheel."""
-    header = evening.header
-    return BoardSetup(
-        m.Layout(
-            beams=len(header["beams_deg"]),
-            readers=len(header["readers_deg"]),
-            rotor_ticks=header["rotor_ticks"],
-            object_sensor=True,
-        )
-    )
+    return board_setup(evening.world.layout)
 
 
 class Daemon:
