@@ -9,7 +9,6 @@ import json
 import os
 import random
 import secrets
-import signal
 import sys
 import webbrowser
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -37,7 +36,7 @@ from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber, message_text
 from hw_sim.view import DemoView, view_of
 from hw_sim.wheel import WheelLayout
-from hw_sim.words import LANGUAGES, Language, Words, language_here
+from hw_sim.words import LANGUAGES, Words, language_here
 
 SITE, TABLE = "demo", "wheel-1"
 ROOT = f"wheel/v1/{SITE}/{TABLE}/"
@@ -149,12 +148,9 @@ class Demo:
     """One run of the demo: its table, a subscriber, its pages, and people who do what the messages ask for."""
 
     def __init__(self, args: argparse.Namespace) -> None:
+        self._args = args
         self._state: Path = args.state
-        self._speed: float = args.speed
-        self._coups: int = args.coups
-        self._may_open: bool = not args.no_browser
         self.seed: int = secrets.randbelow(1_000_000) if args.seed is None else args.seed
-        self._language: Language = args.language
         self.subscriber = Subscriber(words=Words(args.language))
         self._rng = repeatable(f"demo {self.seed}")
         live = LiveTable(LAYOUT, self._rng, None)
@@ -165,56 +161,47 @@ class Demo:
         """There are enough verdicts."""
         self._power: asyncio.Queue[SensorState] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
-        look_s = pace.LOOK_S * self._speed
+        look_s = pace.LOOK_S * args.speed
         self.people = People(live, self.subscriber, look_s=look_s, on_scenario=self._show_scenario)
         self._ledger = Ledger()
-        self._bench = Play(
-            live, self.people, self.subscriber, self._ledger, speed=self._speed, by_hand=bool(args.by_hand)
-        )
+        self._bench = Play(live, self.people, self.subscriber, self._ledger, speed=args.speed, by_hand=args.by_hand)
 
     async def run(self) -> None:
         """Run until there are enough verdicts, or a signal comes. Raises UnavailableError if a program or a package is
         missing, or if a program fails."""
-        # The first signal ends the demo. A second signal does not disturb the clean-up.
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        assert task is not None
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, lambda: task.cancelling() or task.cancel())
         try:
             with TemporaryDirectory(prefix="wheeld-demo-") as name, view_of(self.subscriber) as self._view:
-                async with broker(Path(name)) as served:
-                    await self._run_parts(served, Path(name))
-        except asyncio.CancelledError:
-            pass  # a signal is the ordinary end of a demo
+                await pace.until_signal(self._run_parts(Path(name)))
         except TableStuckError as error:
             raise UnavailableError(f"{error}; the log of the daemon is {self._state / 'wheeld.log'}") from error
 
-    async def _run_parts(self, served: Broker, directory: Path) -> None:
+    async def _run_parts(self, directory: Path) -> None:
         port, monitor = directory / "board", directory / "monitor"
         config = self._state / "wheeld.toml"
-        config.write_text(self._configuration(served, port, monitor), encoding="utf-8")
         command = [sys.executable, "-m", "wheeld", "run", "-c", str(config)]
-        address = BrokerAddress(ROOT, TABLE, "127.0.0.1", served.port)
-        self._panel = ChefClient(address, self.subscriber, tell=self._view.show_message, hear=self._hear)
         events = self._bench.events(draw_scenarios(LAYOUT, self._rng, named(FIRST)))
-        with Pty(port) as pty:
-            async with self._pages(served, monitor, directory / "page.log") as pages:
-                # The daemon must end first. Otherwise it would report a silent wheel while the simulated board ends.
-                await _first_of(
-                    self._run_daemon(command),
-                    self._panel.run(),
-                    self._enough.wait(),
-                    Player(self._board, pty, speed=self._speed, deliver=self._deliver).play(events),
-                    pages,
-                    _fail(served.process.ended()),
-                )
+        async with broker(directory) as served:
+            config.write_text(self._configuration(served, port, monitor), encoding="utf-8")
+            address = BrokerAddress(ROOT, TABLE, "127.0.0.1", served.port)
+            self._panel = ChefClient(address, self.subscriber, tell=self._view.show_message, hear=self._hear)
+            with Pty(port) as pty:
+                async with self._pages(served, monitor, directory / "page.log") as pages:
+                    # The daemon must end first. Otherwise it would report a silent wheel while the board ends.
+                    await pace.first_of(
+                        self._run_daemon(command),
+                        self._panel.run(),
+                        self._enough.wait(),
+                        Player(self._board, pty, speed=self._args.speed, deliver=self._deliver).play(events),
+                        pages,
+                        _fail(served.process.ended()),
+                    )
 
     async def _run_daemon(self, command: list[str]) -> None:
         """Run the daemon whenever the power is on. Raises UnavailableError if the daemon ends by itself."""
         await self._panel.sees.wait()  # then no message is missed
         while True:
             async with child("wheeld", command, self._state / "wheeld.log") as daemon:
-                await _first_of(_fail(daemon.ended()), self._power.get())
+                await pace.first_of(_fail(daemon.ended()), self._power.get())
                 daemon.kill()
             await self._power.get()  # wait until the power is on again
 
@@ -245,7 +232,7 @@ class Demo:
         Raises UnavailableError when the program of the pages ends."""
         await listens(pages, port)
         self._view.show_address(bench)
-        if self._may_open and sys.stdout.isatty() and any(map(os.environ.get, DISPLAYS)):
+        if not self._args.no_browser and sys.stdout.isatty() and any(map(os.environ.get, DISPLAYS)):
             await asyncio.to_thread(webbrowser.open, bench)
         await _fail(pages.ended())
 
@@ -256,8 +243,8 @@ class Demo:
             table=TABLE,
             last_number=FIRST_NUMBER,
             port=port,
-            speed=self._speed,
-            language=self._language,
+            speed=self._args.speed,
+            language=self._args.language,
         )
         rest = ["[journal]", 'path = "journal.sqlite"', "", "[monitor]", f'socket = "{monitor}"', ""]
         mqtt = ["[mqtt]", 'host = "127.0.0.1"', f"port = {served.port}", ""]
@@ -271,7 +258,7 @@ class Demo:
             text = message_text(leaf, payload, self.subscriber.words) or ""
             self._ledger.write("message", text, name=leaf, coup=payload.get("coup"))
         self._view.show_message(line)
-        if leaf == "table" and 0 < self._coups <= len(self.subscriber.verdicts):
+        if leaf == "table" and 0 < self._args.coups <= len(self.subscriber.verdicts):
             self._enough.set()
 
     def _deliver(self, event: SimEvent) -> None:
@@ -294,16 +281,14 @@ class Demo:
         """Return a summary in a few lines."""
         subscriber, tally, say = self.subscriber, self.subscriber.tally, self.subscriber.words.say
         self.people.compare(whole=False)
-        voids = ", ".join(
-            f"{name.removeprefix('void ')} {count}" for name, count in sorted(tally.items()) if "void" in name
-        )
-        count, results = len(subscriber.verdicts), tally["results"]
+        causes = {name.removeprefix("void "): count for name, count in sorted(tally.items()) if "void" in name}
+        of_causes = f" ({', '.join(f'{cause} {count}' for cause, count in causes.items())})" if causes else ""
+        count, voids = len(subscriber.verdicts), sum(causes.values())
         verdicts = say(
-            "{count} verdicts: {results} results, {voids} voids", count=count, results=results, voids=count - results
+            "{count} verdicts: {results} results, {voids} voids", count=count, results=count - voids, voids=voids
         )
-        differences = [
-            say("a verdict differs from the truth: {words}", words=words) for words in self.people.differences
-        ]
+        told = self.people.differences
+        differences = [say("a verdict differs from the truth: {words}", words=words) for words in told]
         messages = say("no message")
         if subscriber.seqs:
             messages = say("seq {first} to {last}", first=subscriber.seqs[0], last=subscriber.seqs[-1])
@@ -317,7 +302,7 @@ class Demo:
         )
         return [
             "",
-            verdicts + (f" ({voids})" if voids else ""),
+            verdicts + of_causes,
             received,
             *(differences or [say("every verdict agrees with the truth")]),
             say(
@@ -330,16 +315,3 @@ class Demo:
 async def _fail(ended: Coroutine[Any, Any, str]) -> None:
     """Raise UnavailableError when a child has ended that should still run."""
     raise UnavailableError(await ended)
-
-
-async def _first_of(*works: Coroutine[Any, Any, object]) -> None:
-    """Run all `works` until the first one ends. Then cancel the others in order. Raises the error of the first one."""
-    tasks = [asyncio.create_task(work) for work in works]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
-    finally:
-        for task in tasks:
-            task.cancel()
-            await asyncio.wait({task})

@@ -7,9 +7,10 @@ import asyncio
 import random
 import signal
 import sys
-from asyncio import FIRST_COMPLETED
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup, broker_of, layout_of, sections
@@ -24,8 +25,6 @@ from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber
 from hw_sim.table import Outcome
 from hw_sim.words import ENGLISH, Words
-
-Print = Callable[[str], None]
 
 LOOK_S = 0.4
 """Real seconds until a daemon has published everything about the last event."""
@@ -124,8 +123,6 @@ def print_now(line: str) -> None:
 async def _play(
     board: SimBoard, path: Path, speed: float, events: Iterable[SimEvent], panel: ChefClient | None
 ) -> None:
-    """Play to the end, or until SIGINT or SIGTERM. Such a signal is not an error."""
-
     def deliver(event: SimEvent) -> None:
         if panel is not None and isinstance(event, TableCommand) and no_button_says(event):
             panel.say(event)
@@ -133,26 +130,38 @@ async def _play(
             board.feed(event)
 
     with Pty(path) as pty:
-        playing = asyncio.create_task(Player(board, pty, speed=speed, deliver=deliver).play(events))
-        looking = None if panel is None else asyncio.create_task(panel.run())
-        cancel_at_signals(playing)
-        await asyncio.wait({task for task in (playing, looking) if task is not None}, return_when=FIRST_COMPLETED)
-        for task in (looking, playing):
-            if task is not None and task.done() and not task.cancelled():
-                task.result()
+        looking = [] if panel is None else [panel.run()]
+        await until_signal(first_of(Player(board, pty, speed=speed, deliver=deliver).play(events), *looking))
 
 
-def cancel_at_signals(task: asyncio.Task[None]) -> None:
-    """Let SIGINT and SIGTERM cancel the task."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+async def until_signal(work: Coroutine[Any, Any, None]) -> None:
+    """Run `work` to its end, or until SIGINT, SIGTERM or SIGHUP. Such a signal is not an error, and a second signal
+    does not disturb the clean-up."""
+    task = asyncio.create_task(work)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, lambda: task.cancelling() or task.cancel())
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def first_of(*works: Coroutine[Any, Any, object]) -> None:
+    """Run all `works` until the first one ends. Then cancel the others in order. Raises the error of the first one."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+            await asyncio.wait({task})
 
 
 def live_events(
     live: LiveTable,
     scenarios: Iterable[Scenario],
     is_heard: Callable[[], bool],
-    print_line: Print,
+    print_line: Callable[[str], None],
     subscriber: Subscriber | None = None,
     *,
     look_s: float = 0.0,
@@ -191,7 +200,7 @@ def live_events(
     print_line(f"{live.table.now_s:9.1f} s  the end")
 
 
-def _told(live: LiveTable, scenarios: Iterable[Scenario], print_line: Print) -> Iterator[Scenario]:
+def _told(live: LiveTable, scenarios: Iterable[Scenario], print_line: Callable[[str], None]) -> Iterator[Scenario]:
     """Yield the scenarios. When the caller asks for the next scenario, print the truth of the scenario that was just
     played."""
     for scenario in scenarios:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
+from collections.abc import Iterable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from hw_sim.cammegh.ports import LOOPBACK, Pace, on_tcp
 from hw_sim.evening import repeatable
 from hw_sim.exits import FileError, UsageError, told
 from hw_sim.pty_link import Pty
-from hw_sim.run import add_pace, cancel_at_signals, print_now
+from hw_sim.run import add_pace, print_now, until_signal
 
 COUPS = 100
 """The default number of coups, about an hour of play. Then the command ends."""
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     rng = repeatable(f"cammegh {args.seed}")
     coups = itertools.islice(Drawing(args.product, rng).coups(args.kinds or list(known)), args.coups)
     cable = LineCable(rng, ROUGH if args.rough else CLEAN)
-    pace = Pace(SimHead(args.product, coups, rng, HeadSetup(bonus=True), cable), speed=args.speed)
+    pace = Pace(SimHead(args.product, _told(coups), rng, HeadSetup(bonus=True), cable), speed=args.speed)
     try:
         asyncio.run(_play(args, pace))
     except OSError as error:
@@ -61,7 +62,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _play(args: argparse.Namespace, pace: Pace) -> None:
-    """Play to the end, or until SIGINT or SIGTERM. These signals are not errors."""
     async with AsyncExitStack() as up:
         if args.pty:
             pace.on_pty(up.enter_context(Pty(args.pty)))
@@ -70,16 +70,14 @@ async def _play(args: argparse.Namespace, pace: Pace) -> None:
             number = await up.enter_async_context(on_tcp(pace, args.tcp, rfc=args.rfc2217))
             port = f"{'rfc2217' if args.rfc2217 else 'socket'}://{LOOPBACK}:{number}"
         print_now(f"# {pace.head.model.value} at {port}")
-        playing = asyncio.create_task(pace.run())
-        cancel_at_signals(playing)
-        printed = 0
-        while not playing.done():
-            await asyncio.wait({playing}, timeout=0.1)
-            for coup in pace.head.truth[printed:]:
-                print_now(f"spin {coup.spin:3d}  {coup_text(coup)}")
-            printed = len(pace.head.truth)
-        if not playing.cancelled():
-            playing.result()
+        await until_signal(pace.run())
+
+
+def _told(coups: Iterable[HeadCoup]) -> Iterator[HeadCoup]:
+    """Yield the coups. When the head asks for the next coup, print the truth of the one that is over."""
+    for coup in coups:
+        yield coup
+        print_now(f"spin {coup.spin:3d}  {coup_text(coup)}")
 
 
 def coup_text(coup: HeadCoup) -> str:

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from hw_sim import demo
+from hw_sim import demo, run
 from hw_sim.broker import Broker
 from hw_sim.cli import main, parser
 from hw_sim.demo import FIRST, Demo
@@ -178,14 +178,14 @@ async def test_the_first_work_that_ends_ends_the_others() -> None:
     async def soon() -> None:
         await asyncio.sleep(0)
 
-    await demo._first_of(forever(), soon())
+    await run.first_of(forever(), soon())
     assert ended == ["forever"]
 
     async def broken() -> str:
         return "the daemon ended"
 
     with pytest.raises(UnavailableError, match="the daemon ended"):
-        await demo._first_of(forever(), demo._fail(broken()))
+        await run.first_of(forever(), demo._fail(broken()))
 
 
 @pytest.mark.parametrize(
