@@ -23,12 +23,9 @@ class Broker(NamedTuple):
     port: int
 
 
-def program(*, path: str | None = None) -> str:
-    """Return the broker's program. `path`: where to search, by default PATH and SYSTEM_PROGRAMS.
-
-    Raises UnavailableError.
-    """
-    where = os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_PROGRAMS]) if path is None else path
+def program() -> str:
+    """Return the broker's program, from PATH or SYSTEM_PROGRAMS. Raises UnavailableError."""
+    where = os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_PROGRAMS])
     found = shutil.which("mosquitto", path=where)
     if found is None:
         raise UnavailableError("the broker mosquitto is not installed: apt-get install mosquitto")

@@ -86,7 +86,6 @@ class EveningRun:
     processor seconds."""
 
     index: int
-    beams: int
     rows: tuple[VerdictRow, ...]
     early_warnings: tuple[EarlyWarning, ...]
     idle_suspensions: tuple[IdleSuspension, ...]
@@ -124,7 +123,6 @@ def run_evening(plan: CampaignPlan, index: int, wheeld: Path) -> EveningRun:
         failed = "a wheel with one beam was not refused, although one beam cannot prove a direction"
     return EveningRun(
         index,
-        beams,
         tuple(row for span in compared for row in rows(name, span, beams)),
         tuple(one for span in compared for one in early_warnings(name, span, evening.world, faulty.scale)),
         tuple(one for span in compared for one in idle_suspensions(name, span, whole)),

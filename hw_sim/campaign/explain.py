@@ -34,14 +34,12 @@ class Explanation:
     """Why a coup disagreed.
 
     `causes`: the kinds of fault that caused it, each alone or, if `together`, only all together. `alone`: whether the
-    coup also disagrees if it is played alone. If not, it must be played from mark `since` on. `strikes`: the strikes of
-    those faults in the coup, as texts.
+    coup also disagrees if it is played alone. `strikes`: the strikes of those faults in the coup, as texts.
     """
 
     causes: tuple[str, ...]
     together: bool
     alone: bool
-    since: int
     strikes: tuple[str, ...]
 
     @property
@@ -118,6 +116,5 @@ def explain(
         causes = case.possible_causes if together else case.causes
         own = [strike for strike in case.strikes if strike.fault in causes]
         texts = tuple(f"{strike.from_us / 1e6:.3f} s {strike.fault}: {strike.what}" for strike in own)
-        since = case.disagreement.since
-        explanations[case.disagreement.mark] = Explanation(tuple(causes), together, case.alone, since, texts)
+        explanations[case.disagreement.mark] = Explanation(tuple(causes), together, case.alone, texts)
     return explanations, replays.cpu_s

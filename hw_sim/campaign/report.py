@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import groupby
 from statistics import fmean, median
 from typing import Any, TypeVar
@@ -42,19 +42,11 @@ NEVER: dict[Kind, str] = {
 Key = TypeVar("Key", int, str)
 
 
-@dataclass(frozen=True)
-class Timing:
-    """The seconds of a campaign by the wall clock, and the processor seconds of the simulator and of the black box."""
-
-    wall_s: float
-    simulator_s: float
-    black_box_s: float
-
-
 def report(
-    plan: CampaignPlan, asked: int, evening_runs: Sequence[EveningRun], timing: Timing, false_voids_max: float
+    plan: CampaignPlan, asked: int, evening_runs: Sequence[EveningRun], wall_s: float, false_voids_max: float
 ) -> dict[str, Any]:
-    """Return the whole report. Except for `timing`, it depends only on the plan and the programs."""
+    """Return the whole report of a campaign that took `wall_s`. Except for `timing`, it depends only on the plan and
+    the programs."""
     rows = [row for evening_run in evening_runs for row in evening_run.rows]
     disagreements = [
         _disagreement(plan, evening_run, row)
@@ -75,8 +67,10 @@ def report(
         if evening_run.failed
     ]
     share = false_voids / valid if valid else 0.0
-    slower = "the simulator" if timing.simulator_s > timing.black_box_s else "wheeld"
-    cores = (timing.simulator_s + timing.black_box_s) / timing.wall_s
+    simulator_s = sum(one.simulator_s for one in evening_runs)
+    black_box_s = sum(one.black_box_s for one in evening_runs)
+    slower = "the simulator" if simulator_s > black_box_s else "wheeld"
+    cores = (simulator_s + black_box_s) / wall_s
     unexplained = sum(not each["explained"] for each in disagreements)
     asked_max = math.inf if plan.faults > 1 or plan.margin else max(ASKED_ANY, ASKED_SHARE * valid)
     idle_max = math.inf if plan.faults > 1 else max(IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE * len(rows))
@@ -146,11 +140,13 @@ def report(
         "refused": [plan.named(evening_run.index) for evening_run in evening_runs if evening_run.refused],
         "failed": failed,
         "timing": {
-            **{name: round(value, 2) for name, value in asdict(timing).items()},
-            "coups_per_s": round(len(rows) / timing.wall_s, 1),
+            "wall_s": round(wall_s, 2),
+            "simulator_s": round(simulator_s, 2),
+            "black_box_s": round(black_box_s, 2),
+            "coups_per_s": round(len(rows) / wall_s, 1),
             "cores_busy": round(cores, 2),
-            "limited_by": f"{slower}: {timing.simulator_s:.1f} s of processor in the simulator, "
-            f"{timing.black_box_s:.1f} s in wheeld, {cores:.2f} cores busy",
+            "limited_by": f"{slower}: {simulator_s:.1f} s of processor in the simulator, "
+            f"{black_box_s:.1f} s in wheeld, {cores:.2f} cores busy",
         },
     }
 

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from hw_sim.demo import LAYOUT
 from hw_sim.evening import drawable, repeatable
 from hw_sim.wheel import WheelLayout
 
@@ -20,14 +21,7 @@ also observes rotor, ball and objects, or pins also observe ball and objects."""
 HEADS_ALONE: Collection[Source] = ("mercury", "slingshot")
 SLINGSHOTS: Collection[Source] = ("slingshot", "slingshot_board", "slingshot_pins")
 WIRED: Collection[Source] = ("pins", "slingshot_pins")
-_FOUR_BEAMS = WheelLayout(
-    house="campione",
-    game="roulette",
-    wheel="french",
-    rotor_ticks=37,
-    beams_deg=(0.0, 90.0, 180.0, 270.0),
-    readers_deg=(30.0, 150.0, 270.0),
-)
+_FOUR_BEAMS = replace(LAYOUT, rotor_ticks=37)
 LAYOUTS: Mapping[Source, WheelLayout] = {
     "board": _FOUR_BEAMS,
     "pins": replace(_FOUR_BEAMS, rotor_ticks=40),  # with quadrature, the ticks must be a multiple of four

@@ -19,7 +19,7 @@ from hw_sim.campaign.black_box import HeardMessage, find, replay
 from hw_sim.campaign.comparison import SpanComparer
 from hw_sim.campaign.evening_run import CampaignPlan, EveningRun, run_evening, run_evenings
 from hw_sim.campaign.explain import Disagreement, Explanation, explain
-from hw_sim.campaign.report import Timing, report
+from hw_sim.campaign.report import report
 from hw_sim.campaign.slices import Slice
 from hw_sim.cli import main
 from hw_sim.evening import script
@@ -57,7 +57,7 @@ def _some_result() -> tuple[int, int]:
 
 
 def _report(plan: CampaignPlan, *played: EveningRun) -> dict[str, Any]:
-    return report(plan, 1, played, Timing(1, 1, 1), 1e-4)
+    return report(plan, 1, played, 1.0, 1e-4)
 
 
 def test_a_campaign_from_end_to_end(
@@ -148,16 +148,16 @@ BLIND: dict[str, Callable[[frozenset[str]], bool]] = {
 }
 """Whether the beams see nothing of the second coup, though those faults are left out."""
 EXPLAINED = {
-    "one": Explanation(("missed",), together=False, alone=True, since=1, strikes=("0.000 s missed: a fault",)),
+    "one": Explanation(("missed",), together=False, alone=True, strikes=("0.000 s missed: a fault",)),
     "either": Explanation(
-        ("missed", "stray"), together=False, alone=True, since=1,
+        ("missed", "stray"), together=False, alone=True,
         strikes=("0.000 s missed: a fault", "0.000 s stray: a fault"),
     ),
     "both": Explanation(
-        ("missed", "stray"), together=True, alone=True, since=1,
+        ("missed", "stray"), together=True, alone=True,
         strikes=("0.000 s missed: a fault", "0.000 s stray: a fault"),
     ),
-    "nothing": Explanation((), together=False, alone=True, since=1, strikes=()),
+    "nothing": Explanation((), together=False, alone=True, strikes=()),
 }  # fmt: skip
 
 

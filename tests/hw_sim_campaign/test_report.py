@@ -14,7 +14,7 @@ from hw_sim.campaign.evening_run import CampaignPlan, EveningRun
 from hw_sim.campaign.explain import Explanation
 from hw_sim.campaign.page import page
 from hw_sim.campaign.plots import plots
-from hw_sim.campaign.report import Timing, report
+from hw_sim.campaign.report import report
 from hw_sim.campaign.rows import EarlyWarning, IdleSuspension, VerdictRow, early_warnings, idle_suspensions, rows
 from hw_sim.campaign.slices import Slice
 from hw_sim.evening import campaign_evening
@@ -26,10 +26,10 @@ from hw_sim.world import World
 from tests.hw_sim_campaign.messages import came_out, notice, result, void, was_void
 
 PLAN = CampaignPlan("s", 1.0)
-TIMING = Timing(10.0, 6.0, 12.0)
-BY_STRAY = Explanation(("stray",), together=False, alone=True, since=0, strikes=("1.000 s stray: beam 0",))
-BY_ALL = Explanation(("stray", "missed"), together=True, alone=True, since=0, strikes=())
-BY_NONE = Explanation((), together=False, alone=True, since=0, strikes=())
+WALL_S = 10.0
+BY_STRAY = Explanation(("stray",), together=False, alone=True, strikes=("1.000 s stray: beam 0",))
+BY_ALL = Explanation(("stray", "missed"), together=True, alone=True, strikes=())
+BY_NONE = Explanation((), together=False, alone=True, strikes=())
 
 
 def _row(kind: str = "right", truth: str = "result", verdict: str = "result", **more: object) -> VerdictRow:
@@ -47,13 +47,13 @@ def _evening_run(
 ) -> EveningRun:
     blank = {"refused": False, "failed": None, "simulator_s": 6.0, "black_box_s": 12.0}
     causes = {row.coup: explained for row in some}
-    return EveningRun(0, 2, some, warnings, idle, causes, **{**blank, **more})  # type: ignore[arg-type]
+    return EveningRun(0, some, warnings, idle, causes, **{**blank, **more})  # type: ignore[arg-type]
 
 
 def _failures(
     *some: VerdictRow, explained: Explanation = BY_STRAY, share: float = 1e-4, failed: str | None = None
 ) -> list[str]:
-    failures: list[str] = report(PLAN, 1, [_evening_run(*some, explained=explained, failed=failed)], TIMING, share)[
+    failures: list[str] = report(PLAN, 1, [_evening_run(*some, explained=explained, failed=failed)], WALL_S, share)[
         "failures"
     ]
     return failures
@@ -85,22 +85,22 @@ def test_a_scenario_that_makes_a_stray_of_its_own_explains_a_void_and_nothing_el
 def test_more_than_two_numbers_that_await_the_chef_fail_an_ordinary_campaign_only() -> None:
     two = [_evening_run(*(_row("asked", verdict="nothing") for _ in range(2)))]
     three = [_evening_run(*(_row("asked", verdict="nothing") for _ in range(3)))]
-    assert report(PLAN, 1, two, TIMING, 1e-4)["failures"] == []
+    assert report(PLAN, 1, two, WALL_S, 1e-4)["failures"] == []
     asked = "in 3 of 3 valid coups the chef must confirm the number"
-    assert report(PLAN, 1, three, TIMING, 1e-4)["failures"] == [asked]
+    assert report(PLAN, 1, three, WALL_S, 1e-4)["failures"] == [asked]
     for hard in (replace(PLAN, faults=10), replace(PLAN, margin=True)):
-        assert report(hard, 1, three, TIMING, 1e-4)["failures"] == []
+        assert report(hard, 1, three, WALL_S, 1e-4)["failures"] == []
 
 
 def test_an_idle_suspension_is_counted_and_more_than_one_in_a_hundred_thousand_coups_fail() -> None:
     one = IdleSuspension("s/0/1", 7_000_000, ("rotor",))
     for count, failures in ((0, 0), (1, 0), (2, 1)):
-        found = report(PLAN, 1, [_evening_run(_row(), idle=(one,) * count)], TIMING, 1e-4)
+        found = report(PLAN, 1, [_evening_run(_row(), idle=(one,) * count)], WALL_S, 1e-4)
         assert found["idle_suspensions"]["count"] == count
         assert len(found["failures"]) == failures
     assert found["idle_suspensions"]["all"][0]["replay"] == "hw-sim coup s/0/1"
     assert "Idle suspensions: 2." in page(found, [])
-    assert report(replace(PLAN, faults=10), 1, [_evening_run(_row(), idle=(one,) * 2)], TIMING, 1e-4)["failures"] == []
+    assert report(replace(PLAN, faults=10), 1, [_evening_run(_row(), idle=(one,) * 2)], WALL_S, 1e-4)["failures"] == []
 
 
 def test_false_voids_fail_when_they_are_more_than_allowed() -> None:
@@ -127,7 +127,7 @@ def test_the_matrix_counts_a_wrong_number_apart_from_the_number() -> None:
         _row("missed", verdict="nothing"),
         _row(truth="chef", verdict="chef"),
     ]
-    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)
+    found = report(PLAN, 1, [_evening_run(*some)], WALL_S, 1e-4)
     assert found["confusion"] == {
         "result": {"result": 2, "another number": 1, "nothing": 1},
         "chef": {"chef": 1},
@@ -136,7 +136,7 @@ def test_the_matrix_counts_a_wrong_number_apart_from_the_number() -> None:
 
 def test_delays_are_reported_by_cause_against_their_deadlines() -> None:
     delays = [_row(truth="chef", verdict="chef", delay_us=ms * 1000, allowed_us=50_000) for ms in (1, 2, 60)]
-    found = report(PLAN, 1, [_evening_run(*delays)], TIMING, 1e-4)["void_delay_ms"]
+    found = report(PLAN, 1, [_evening_run(*delays)], WALL_S, 1e-4)["void_delay_ms"]
     assert found == {
         "chef": {"voids": 3, "median": 2.0, "p99": 60.0, "most": 60.0, "least_before_deadline": -10.0, "late": 0}
     }
@@ -144,7 +144,7 @@ def test_delays_are_reported_by_cause_against_their_deadlines() -> None:
 
 def test_margins_are_counted_in_tenths_and_the_lowest_are_named() -> None:
     some = [_row(margin=value, margin_of="laps", coup=f"s/0/{value}") for value in (0.0, 0.05, 0.95, 1.0)] + [_row()]
-    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)["margin"]
+    found = report(PLAN, 1, [_evening_run(*some)], WALL_S, 1e-4)["margin"]
     assert found["tenths"] == [2, 0, 0, 0, 0, 0, 0, 0, 0, 2]
     assert (found["known"], found["of"]) == (4, {"laps": 4})
     assert [low["coup"] for low in found["lowest"]] == ["s/0/0.0", "s/0/0.05", "s/0/0.95", "s/0/1.0"]
@@ -156,19 +156,19 @@ def test_laps_seen_are_compared_with_laps_run_by_beams() -> None:
         _row(laps_run=6.0, laps_seen=6.5),
         _row(laps_run=5, laps_seen=5, beams=3),
     ]
-    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)["laps"]
+    found = report(PLAN, 1, [_evening_run(*some)], WALL_S, 1e-4)["laps"]
     assert found["2"] == {"coups": 2, "unseen_mean": 0.0, "unseen_most": 0.5, "overstated": 1}
     assert found["3"]["coups"] == 1
 
 
 def test_the_share_that_cannot_be_proven_is_of_three_to_three_point_three_laps() -> None:
     some = [_row(laps_run=3.0), _row("unproven", laps_run=3.29), _row("unproven", laps_run=3.3), _row(laps_run=2.99)]
-    found = report(PLAN, 1, [_evening_run(*some)], TIMING, 1e-4)["unproven"]
+    found = report(PLAN, 1, [_evening_run(*some)], WALL_S, 1e-4)["unproven"]
     assert found == {"2": {"ran": 2, "unproven": 1, "share": 0.5}}
 
 
 def test_what_limited_it_follows_from_the_processor_seconds() -> None:
-    found = report(PLAN, 1, [_evening_run(_row())], TIMING, 1e-4)["timing"]
+    found = report(PLAN, 1, [_evening_run(_row())], WALL_S, 1e-4)["timing"]
     assert found["limited_by"].startswith("wheeld: 6.0 s of processor in the simulator, 12.0 s in wheeld, 1.80 cores")
     assert found["coups_per_s"] == 0.1
 
@@ -176,7 +176,7 @@ def test_what_limited_it_follows_from_the_processor_seconds() -> None:
 def test_a_disagreement_names_what_plays_it_again() -> None:
     plan = CampaignPlan("a/b", 10.0, margin=True)
     evening_run = _evening_run(_row("false_void", verdict="breakdown", coup="a/b/3/7", number=4))
-    (disagreement,) = report(plan, 1, [evening_run], TIMING, 1e-4)["disagreements"]
+    (disagreement,) = report(plan, 1, [evening_run], WALL_S, 1e-4)["disagreements"]
     assert disagreement["replay"] == "hw-sim coup a/b/3/7 --faults 10 --margin"
     assert (disagreement["truth"], disagreement["told"], disagreement["causes"]) == ("result 4", "breakdown", ["stray"])
 
@@ -234,7 +234,7 @@ def _whole() -> tuple[list[VerdictRow], tuple[EarlyWarning, ...]]:
 
 def test_the_page_is_well_formed_whole_and_the_same_each_time() -> None:
     some, warnings = _whole()
-    found = report(PLAN, 1, [_evening_run(*some, warnings=warnings)], TIMING, 1e-4)
+    found = report(PLAN, 1, [_evening_run(*some, warnings=warnings)], WALL_S, 1e-4)
     text = page(found, plots(some, warnings, found))
     assert text == page(found, plots(some, warnings, found))
     tree = ET.fromstring(text)
@@ -249,7 +249,7 @@ def test_the_page_is_well_formed_whole_and_the_same_each_time() -> None:
 
 def test_the_json_has_nothing_that_json_has_not() -> None:
     some, warnings = _whole()
-    found = report(PLAN, 1, [_evening_run(*some, warnings=warnings)], TIMING, 1e-4)
+    found = report(PLAN, 1, [_evening_run(*some, warnings=warnings)], WALL_S, 1e-4)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 

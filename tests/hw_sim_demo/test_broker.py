@@ -39,9 +39,11 @@ def test_the_systems_directories_are_searched_too(monkeypatch: pytest.MonkeyPatc
     assert broker.program().endswith("mosquitto")
 
 
-def test_what_is_missing_is_named() -> None:
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker, "SYSTEM_PROGRAMS", ())
+    monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UnavailableError, match="apt-get install mosquitto"):
-        broker.program(path="")
+        broker.program()
 
 
 async def test_the_error_of_a_broker_that_does_not_start_has_the_reason(
