@@ -245,9 +245,11 @@ def truncated(db: sqlite3.Connection, rng: random.Random) -> str:
 
 def log_touched(db: sqlite3.Connection, rng: random.Random) -> str:
     (coup,) = rng.choice(db.execute("SELECT coup FROM logs").fetchall())
-    how = rng.choice(["removed", "damaged", "edited"])
+    how = rng.choice(["removed", "damaged", "edited", "at_utc_us", "bytes"])
     if how == "removed":
         db.execute("DELETE FROM logs WHERE coup = ?", (coup,))
+    elif how in ("at_utc_us", "bytes"):
+        db.execute(f"UPDATE logs SET {how} = {how} + 1 WHERE coup = ?", (coup,))
     else:
         other = (
             b"\0" if how == "damaged" else db.execute("SELECT packed FROM logs WHERE coup <> ?", (coup,)).fetchone()[0]
@@ -273,6 +275,25 @@ def seals_removed(db: sqlite3.Connection, rng: random.Random) -> str:
     return "no sealed head"
 
 
+def adopted_out_of_order(db: sqlite3.Connection, rng: random.Random) -> str:
+    """An adoption of numbers that do not continue the feed."""
+    (last,) = db.execute("SELECT max(seq) FROM messages").fetchone()
+    numbers = rng.choice([(0, last), (last + 2, last + 2), (last + 1, last), (1, last - 1)])
+    db.execute("INSERT INTO adoptions VALUES (1, ?, ?, ?, ?, 'Zoé', 'lost')", (*numbers, "0" * 64, NOW))
+    db.execute("INSERT INTO chain SELECT max(n) + 1, 'adoption', 1, x'', x'' FROM chain")
+    chain_anew(db)
+    return f"record 88 (adoption 1): its numbers do not follow seq {last}"
+
+
+def counter_planted(db: sqlite3.Connection, rng: random.Random) -> str:
+    """A counter of no table, a second one, or one that is not a number."""
+    name, value = rng.choice([("heads", 1), ("events", 1), (None, 1), ("events", "many")])
+    if value == "many":
+        db.execute("DELETE FROM sqlite_sequence WHERE name = 'events'")
+    db.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (name, value))
+    return "counter "
+
+
 TAMPERINGS: list[Callable[[sqlite3.Connection, random.Random], str]] = [
     edited,
     removed,
@@ -288,6 +309,8 @@ TAMPERINGS: list[Callable[[sqlite3.Connection, random.Random], str]] = [
     log_touched,
     signature_forged,
     seals_removed,
+    adopted_out_of_order,
+    counter_planted,
 ]
 
 
