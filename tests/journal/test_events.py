@@ -16,6 +16,7 @@ from wheeld.journal.chain import KINDS, digest_of, follow
 from wheeld.journal.journal import Journal
 from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import FileSigner
+from wheeld.journal.verify import PAGE
 from wheeld.ports import EventName, EventRecord
 
 PROGRAMS = ("one", "two", "three")
@@ -105,7 +106,9 @@ def inserted(db: sqlite3.Connection) -> None:
 
 
 @pytest.mark.parametrize("keyed", [True, False])
-def test_an_untouched_one_is_read(tmp_path: Path, *, keyed: bool) -> None:
+@pytest.mark.parametrize("page", [1, PAGE], ids=["page by page", "at once"])
+def test_an_untouched_one_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, page: int, keyed: bool) -> None:
+    monkeypatch.setattr("wheeld.journal.verify.PAGE", page)
     path = filled(tmp_path, keyed=keyed)
     assert last_event(path, "power_up", keyed=keyed) == f'{STARTED} {{"program":"three"}}'
     assert last_event(path, "power_up", "stop", keyed=keyed) == "18 {}"
