@@ -14,7 +14,7 @@ from tests.feed.world import Caller, World, run_virtually
 from tests.mosquitto import free_port
 from tests.security.authority import Authority, strict
 from wheeld.feed import Feed, Login, Manner, order
-from wheeld.feed.message import read_message
+from wheeld.feed.message import SEQ_MAX, read_message
 from wheeld.feed.order import Order
 
 PATIENCE_S = 20.0
@@ -72,6 +72,18 @@ def test_it_believes_no_answer_to_another_question(other: dict[str, str]) -> Non
     assert made.is_asking
     made.answered(json.dumps(reply).encode())
     assert not made.is_asking
+
+
+@pytest.mark.parametrize("last", [None, "7", True, -1, SEQ_MAX + 1], ids=str)
+def test_an_answer_without_a_possible_last_message_is_a_refusal(last: object) -> None:
+    told: list[str] = []
+    made = Order(0, None, Manner(tell=told.append))
+    made.connected(0.0)
+    question = made.question(1.0)
+    assert question is not None
+    reply = json.loads(Wheel().answer(question)[-1][1])
+    made.answered(json.dumps({**reply, "last_seq": last, "why": "because"}).encode())
+    assert told == ["the wheel refused to send again from seq 1: because"]
 
 
 def test_what_was_refused_while_a_question_was_open_is_asked_for() -> None:
