@@ -60,7 +60,7 @@ def test_a_good_table_has_no_problems(changes: dict[str, Any]) -> None:
         ({"site": ""}, "site", "lower-case"),
         ({"table": "a/b"}, "table", "MQTT topics"),
         ({"table": "a" * 65}, "table", "64 at most"),
-        ({"house": "sanremo"}, "game", "campione/roulette"),
+        ({"house": "sanremo"}, "house", 'is "sanremo"; expected "campione" or "venezia"'),
         ({"game": "roulette-francese"}, "game", "no regulation for campione/roulette-francese"),
         ({"house": "venezia", "game": "fair"}, "wheel", "played on a fair wheel"),
         ({**FAIR, "game": "roulette-francese"}, "wheel", "played on a french wheel"),

@@ -240,6 +240,27 @@ def test_without_a_person_all_that_is_missing_is_named_with_its_option() -> None
     assert text.count("table.site") == 1
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "cause"),
+    [
+        ("[table]", "[tabel]", ":5: tabel: is not a known section; did you mean table?"),
+        ('game = "fair"', 'gane = "fair"', ":9: table.gane: is not a known key; did you mean game?"),
+    ],
+)
+def test_a_wrong_name_of_a_key_is_said_before_the_answers_that_are_missing_because_of_it(
+    tmp_path: Path, computer: BareComputer, right: str, wrong: str, cause: str
+) -> None:
+    file = tmp_path / "answers.toml"
+    assert right in ANSWERS
+    file.write_text(ANSWERS.replace(right, wrong))
+    with pytest.raises(ConfigError) as caught:
+        run(computer, "--answers", str(file), "--yes")
+    first, *others = str(caught.value).splitlines()
+    assert first.startswith(f"{file}{cause}")
+    assert others
+    assert [line for line in others if ": is missing; expected" not in line] == []
+
+
 # --- the command ------------------------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
@@ -435,6 +435,8 @@ def _name(key: Literal["site", "table"], setting: TableSetting) -> Iterator[Prob
 
 
 def _game(setting: TableSetting) -> Iterator[Problem]:
+    if setting.house not in HOUSES:
+        return
     profile = PROFILES.get((setting.house, setting.game))
     if profile is None:
         known = ", ".join(f"{house}/{game}" for house, game in PROFILES)
@@ -450,9 +452,10 @@ def _game(setting: TableSetting) -> Iterator[Problem]:
         yield "rotor_direction", Text("a french rotor may turn either way (A7): leave this key out")
 
 
-def _head(setting: TableSetting) -> Iterator[Problem]:
-    if setting.head is not None and setting.head not in HEADS:
-        yield "head", Text("is {value}; expected {expected}", {"value": f'"{setting.head}"', "expected": quoted(HEADS)})
+def _known(key: str, known: Collection[str], setting: TableSetting) -> Iterator[Problem]:
+    value = getattr(setting, key)
+    if value is not None and value not in known:
+        yield key, Text("is {value}; expected {expected}", {"value": f'"{value}"', "expected": quoted(known)})
 
 
 def _source(key: Part, setting: TableSetting) -> Iterator[Problem]:
@@ -599,8 +602,9 @@ def _auto_rien_ne_va_plus(setting: TableSetting) -> Iterator[Problem]:
 RULES: tuple[Callable[[TableSetting], Iterator[Problem]], ...] = (
     partial(_name, "site"),
     partial(_name, "table"),
+    partial(_known, "house", HOUSES),
     _game,
-    _head,
+    partial(_known, "head", HEADS),
     *(partial(_source, part) for part in SENSORS_OF),
     _number,
     _rotor_ticks,

@@ -6,6 +6,7 @@ check each answer. The message about a wrong answer names its key and what was e
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +17,7 @@ from wheeld.config.problems import ConfigError, Problem, located
 from wheeld.config.reading import expected, not_expected, notes, parse, text_in, tree_of
 from wheeld.config.sections import SECTIONS
 from wheeld.core.catalogue import Text, translatable
-from wheeld.core.setting import HOUSES, NAME, NAME_PATTERN
+from wheeld.core.setting import NAME, NAME_PATTERN
 
 NOWHERE = Path("/nonexistent")
 """The directory of credentials that do not exist yet."""
@@ -59,7 +60,6 @@ class SetupSection(msgspec.Struct, frozen=True, kw_only=True):
 KINDS = {field.name: field.type for field in structs.fields(SetupSection)}
 _KNOWN = Text("{section} may contain {names}", {"section": "[setup]", "names": ", ".join(KINDS)})
 _UNKNOWN = Text("is not a known key; {hint}", {"hint": _KNOWN})
-OPTIONAL = frozenset(field.name for field in structs.fields(SetupSection) if not field.required)
 
 
 _NAME = Text("the answers")
@@ -106,46 +106,39 @@ class Answers:
         return {section: keys for section, keys in self.values.items() if section != "setup" and keys}
 
     def setup(self) -> SetupSection:
-        """Return the complete `[setup]`. Raises ConfigError if an answer is missing or wrong."""
-        if wrong := self.setup_problems():
+        """Return `[setup]`, whose questions are all answered. Raises ConfigError if an answer is wrong."""
+        if wrong := self._wrong_in_setup():
             self.refuse(wrong)
         return msgspec.convert(self.values.get("setup", {}), SetupSection)
 
-    def setup_problems(self) -> list[Problem]:
-        """Return the problems of `[setup]`."""
-        given = self.values.get("setup", {})
-        unknown = [Problem(f"setup.{name}", _UNKNOWN) for name in given if name not in KINDS]
-        return [*unknown, *(problem for name in KINDS for problem in self.problems_at(f"setup.{name}"))]
-
-    def problems_at(self, key: str) -> list[Problem]:
-        """Return the problems of this answer that can be found with the answers given so far."""
-        section, _, name = key.partition(".")
-        value = self.get(key)
-        if key == "table.house" and value not in HOUSES:  # the configuration needs the game to say it
-            return [Problem(key, not_expected(toml_of(value), _kind(key)))]
-        if section != "setup":
-            return [problem for problem in self.problems() if problem.key == key]
-        if value is None and name in OPTIONAL:
-            return []
-        try:
-            msgspec.convert(value, KINDS[name])
-        except msgspec.ValidationError:
-            if value is None:
-                return [Problem(key, Text("is missing; expected {expected}", {"expected": expected(KINDS[name])}))]
-            return [Problem(key, not_expected(toml_of(value), KINDS[name]))]
-        return []
-
     def problems(self) -> list[Problem]:
-        """Return all problems of the configuration that these answers make. Its files are checked later."""
-        return problems_in(self.configuration)
+        """Return what is wrong with the answers given so far. Missing answers and files are checked later."""
+        wrong = problems_in(self.configuration)
+        given = [problem for problem in wrong if "." not in problem.key or self.get(problem.key) is not None]
+        return [*self._wrong_in_setup(), *given]
 
-    def refuse(self, problems: list[Problem]) -> None:
-        """Raise ConfigError for these problems, each with its line in the file if it has one."""
-        raise ConfigError(self._name, located([problem._replace(line=None) for problem in problems], self._text))
+    def _wrong_in_setup(self) -> list[Problem]:
+        wrong = []
+        for name, value in self.values.get("setup", {}).items():
+            if name not in KINDS:
+                wrong.append(Problem(f"setup.{name}", _UNKNOWN))
+                continue
+            try:
+                msgspec.convert(value, KINDS[name])
+            except msgspec.ValidationError:
+                wrong.append(Problem(f"setup.{name}", not_expected(toml_of(value), KINDS[name])))
+        return wrong
+
+    def refuse(self, *groups: list[Problem]) -> None:
+        """Raise ConfigError for these problems, the first group first. Each has its line in the file if it has one."""
+        problems = [located([problem._replace(line=None) for problem in group], self._text) for group in groups]
+        raise ConfigError(self._name, [*chain.from_iterable(problems)])
 
 
 def problems_in(configuration: dict[str, dict[str, Any]]) -> list[Problem]:
     """Return all problems of a configuration except those of its files, which may not exist yet."""
+    if not configuration:
+        return []
     try:
         parse(text_of(configuration), directory=NOWHERE, credentials=NOWHERE.joinpath)
     except ConfigError as wrong:

@@ -134,11 +134,7 @@ def take_defaults(answers: Answers, here: Here, *, unasked: bool = True) -> None
             what = Text("is missing; expected {expected}; give {option}, or write it in a file of answers", how)
             missing.append(Problem(question.key, what))
     if missing:
-        # The problems of the answers that were given are reported together with the missing answers.
-        keys = {problem.key for problem in missing}
-        given = answers.problems() if answers.configuration else ()
-        rest = [each for each in (*answers.setup_problems(), *given) if each.key not in keys]
-        wrong = [each for each in rest if not each.what.english.startswith("is missing")]
+        wrong = answers.problems()
         if not unasked and not wrong:
             what = Text(
                 "nobody can answer here, for the input is not a terminal: nothing was done; {command} says what to "
@@ -146,7 +142,7 @@ def take_defaults(answers: Answers, here: Here, *, unasked: bool = True) -> None
                 {"command": "`wheeld setup --yes`"},
             )
             raise SetupError(what)
-        answers.refuse([*missing, *wrong])
+        answers.refuse(wrong, missing)  # an answer may be missing because the name of its key is wrong
 
 
 def ask_all(
@@ -158,7 +154,7 @@ def ask_all(
     wrong: list[Problem] = []
     for question in questions(answers, here):
         if answers.get(question.key) is not None:
-            wrong += answers.problems_at(question.key)
+            wrong += [problem for problem in answers.problems() if problem.key == question.key]
             continue
         if wrong:
             answers.refuse(wrong)
@@ -195,7 +191,7 @@ def _is_answered(
             say(f"  {catalogue.say_text(said)}")
         return question.optional
     answers.put(question.key, answer)
-    problems = answers.problems_at(question.key)
+    problems = [problem for problem in answers.problems() if problem.key == question.key]
     for problem in problems:
         say(f"  {catalogue.say_text(problem.what)}")
     if problems:
