@@ -163,6 +163,10 @@ async def test_what_the_broker_refuses_is_said_until_it_is_allowed() -> None:
         "correct the broker's access list"
     )
     assert "`wheeld acl wheel-3` prints" in at.away
+    at.outage = Outage("broker:1883", at.clock.monotonic_ns(), "refused")
+    assert "has refused" not in at.status.line, "of a broker that is away nobody knows what it refuses"
+    assert "wheeld acl" not in at.status.line
+    at.outage = None
     at.refusals.clear()
     await at.clock.advance(LOOK_S)
     assert at.away == ""

@@ -85,12 +85,14 @@ class DaemonStatus:
                 parts.append(f"messages owed: {self._owed}")
         if why := self._not_renewed():
             parts.append(f"the changed files for TLS are not used, and the connection keeps the earlier ones: {why}")
-        for (kind, topic), refusal in self._refusals.items():
+        # While the broker is away, earlier refusals say nothing: it may allow everything when it returns.
+        refusals = self._refusals if outage is None else {}
+        for (kind, topic), refusal in refusals.items():
             since = self._local(refusal.since_ns)
             parts.append(f"the broker has refused {kind} of {topic} since {since}: {refusal.why}")
-        if outage is not None or why or self._refusals:
+        if outage is not None or why or refusals:
             parts.append(f"{check} checks the address, the certificate and its key")
-        if self._refusals:
+        if refusals:
             setup = setup_again(str(self._wheel.config))
             parts.append(
                 "if the certificate is this wheel's, correct the broker's access list (`wheeld acl "
