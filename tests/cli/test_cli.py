@@ -247,7 +247,7 @@ def test_check_config_prints_the_key_and_how_long_evidence_stays(tmp_path: Path,
 def test_check_config_says_that_a_file_is_no_serial_port(tmp_path: Path, capsys: Captured) -> None:
     path = write(tmp_path, GOOD.replace("/dev/ttyACM0", str(tmp_path)))
     assert main(["check-config", str(path)]) == Exit.OK
-    assert f"\n{tmp_path} is not a serial port: correct `port` in [sensors]\n" in capsys.readouterr().out
+    assert f"\n{tmp_path} is not a serial port: correct sensors.port\n" in capsys.readouterr().out
 
 
 def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> None:
@@ -269,7 +269,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         ),
         "readers: 3 at 30°, 150° and 270°",
         f"sensor board: {port} at 115200 baud; silence for 1 s is a fault",
-        f"this computer has no {port}: connect the device, or correct `port` in [sensors]",
+        f"this computer has no {port}: connect the device, or correct sensors.port",
         "any board with this layout of sensors is accepted",
         "the board's clock may drift from the host's clock by up to 200 ppm; more is a trouble",
         "the cabinet's door: reported by the sensor board, if it has a door switch",

@@ -16,7 +16,7 @@ from wheeld.setup.questions import Here, take_defaults
 from wheeld.setup.steps import SetupStep, carry_out
 
 NOW = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
-HERE = Here(("wheel-pc",), ("/dev/wheeld/0042",))
+HERE = Here(("wheel-pc",), ("/dev/wheeld/0042",), lambda answers: ())
 DIRECTORIES = ("etc/mosquitto/conf.d", "etc/mosquitto/certs", "etc/systemd/system", "var/lib", "usr/sbin")
 SIMULATED = ("bench-01", "--simulated", "--house-broker")
 REAL = ("--site", "campione", "--house", "campione", "--game", "roulette", "--board", "/dev/wheeld/0042", "--ticks",

@@ -7,11 +7,12 @@ import pty
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.setup.bench import HERE, REAL, SIMULATED, BareComputer, answers_of
+from tests.setup.bench import HERE, REAL, SIMULATED, BareComputer, answers_of, set_up
 from tests.smallest_wheel import WHEEL, table
 from wheeld.cli import setup as cli_setup
 from wheeld.cli.main import main
@@ -23,7 +24,8 @@ from wheeld.core.catalogue import Catalogue
 from wheeld.exits import Exit
 from wheeld.setup.answers import Answers, text_of
 from wheeld.setup.computer import SetupError
-from wheeld.setup.questions import TRIES, Here, ask_all, evenly, value_of
+from wheeld.setup.obstacles import obstacles
+from wheeld.setup.questions import TRIES, ask_all, evenly, value_of
 
 PINS = """\
 rotor_direction = "cw"
@@ -76,7 +78,10 @@ def test_a_person_is_asked_what_is_not_given() -> None:
     answers = Answers()
     typed = ("campione-03", "", "campione", "", "campione", "roulette", "", "148", "4", "30, 150, 270", "", "")
     said = asked(answers, *typed)
-    assert said == ["  found here: /dev/wheeld/0042"]
+    assert said == [
+        "  found here: /dev/wheeld/0042",
+        "  this computer has no /dev/wheeld/0042: connect the device, or correct sensors.port",
+    ]
     assert answers.setup().broker_names == ("wheel-pc",)
     assert answers.configuration == {
         "table": {"site": "campione", "id": "campione-03", "house": "campione", "game": "roulette"},
@@ -123,7 +128,7 @@ def test_the_example_of_every_question_without_a_default_is_good(sensors: str) -
     def ask(prompt: str) -> str:
         return said.pop().partition("for example, ")[2] if said else ""
 
-    ask_all(answers, Here(("wheel-pc",), ()), ask, said.append, Catalogue("en"))
+    ask_all(answers, HERE._replace(lines=()), ask, said.append, Catalogue("en"))
     assert answers.get("table.id") == "campione-03"
 
 
@@ -131,10 +136,11 @@ def test_who_has_no_port_is_told_so_at_its_question() -> None:
     answers = answers_of("campione-03", *REAL, "--house-broker")
     answers.put("sensors.port", None)
     said: list[str] = []
-    ask_all(answers, Here(("wheel-pc",), ()), answering(["", "/dev/ttyACM0"]), said.append, Catalogue("en"))
+    ask_all(answers, HERE._replace(lines=()), answering(["", "/dev/nowhere"]), said.append, Catalogue("en"))
     assert said == [
-        "  no serial port: is the board plugged in?",
+        "  no serial port: is the device plugged in?",
         "  this question has no default; an answer is, for example, /dev/wheeld/0042",
+        "  this computer has no /dev/nowhere: connect the device, or correct sensors.port",
     ]
 
 
@@ -173,6 +179,43 @@ def test_what_a_person_types(text: str, shape: str, value: object) -> None:
 
 def test_beams_stand_evenly_until_they_are_measured() -> None:
     assert evenly(3) == [0, 120, 240]
+
+
+def test_what_this_computer_lacks_is_said_at_the_question_that_needs_it(computer: BareComputer) -> None:
+    (computer.root / "etc/systemd/system/wheeld-sim@.service").unlink()
+    (computer.root / "usr/sbin/mosquitto").unlink()
+    answers, said = answers_of("y", *REAL, "--house-broker"), list[str]()
+    for key in ("setup.sensors", "setup.broker", "setup.broker_names"):
+        answers.put(key, None)
+    here = HERE._replace(obstacles=partial(obstacles, computer=computer))
+    typed = answering(["simulated", "board", "house", "existing", "h", "", "/nowhere.crt", "", "", ""])
+    ask_all(answers, here, typed, said.append, Catalogue("en"))
+    assert said == [
+        "  the simulator is not installed: apt install ./wheeld-sim_*.deb",
+        "  mosquitto is not installed: apt install mosquitto, or name another broker with --broker",
+        "  /nowhere.crt does not exist or is empty: name the file that you have from the broker's owner",
+    ]
+
+
+def test_a_table_that_has_a_wheel_is_refused_at_its_question(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    answers, said = answers_of("other", *SIMULATED[1:]), list[str]()
+    answers.put("table.id", None)
+    here = HERE._replace(obstacles=partial(obstacles, computer=computer))
+    ask_all(answers, here, answering(["bench-01", "other"]), said.append, Catalogue("en"))
+    (refused,) = said
+    assert "bench-01.toml is already the wheel of this table" in refused
+
+
+def test_what_the_options_ask_of_this_computer_in_vain_is_said_before_the_first_question(
+    computer: BareComputer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(computer, "--board", "/dev/nowhere", "--dry-run", ask=answering(["no name"] * TRIES)) == Exit.USAGE
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "wheeld: this computer has no /dev/nowhere: connect the device, or correct sensors.port"
+    (computer.root / "etc/systemd/system/wheeld-sim@.service").unlink()
+    assert run(computer, "--simulated", ask=answering([])) == Exit.USAGE
+    assert capsys.readouterr().err == "wheeld: the simulator is not installed: apt install ./wheeld-sim_*.deb\n"
 
 
 # --- options and a file -----------------------------------------------------------------------------------------------
@@ -337,7 +380,7 @@ def test_what_differs_is_said_at_the_end(computer: BareComputer, capsys: pytest.
 
 
 def test_a_wrong_option_ends_with_the_code_of_a_wrong_configuration(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["setup", *SIMULATED, "--site", "No", "--yes", "--dry-run"]) == Exit.BAD_CONFIG
+    assert main(["setup", "x", *REAL, "--broker", "h", "--site", "No", "--yes", "--dry-run"]) == Exit.BAD_CONFIG
     assert "table.site: 'No' becomes a part of MQTT topics" in capsys.readouterr().err
 
 

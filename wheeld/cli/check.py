@@ -19,6 +19,7 @@ from wheeld.config.instance import wheel_of
 from wheeld.config.paths import setup_again
 from wheeld.config.reading import load_here
 from wheeld.config.sections import Config
+from wheeld.config.validation import wrong_port
 from wheeld.core.catalogue import LANGUAGE_NAMES, Language, Part, Text, translatable
 from wheeld.core.heads import HEADS
 from wheeld.core.setting import Part as WheelPart
@@ -160,7 +161,7 @@ def _sensors(config: Config) -> Iterator[Text]:
     if sensors is not None:
         board: dict[str, Part] = {"line": sensors.port, "baud": sensors.baud, "seconds": sensors.silence_s_max}
         yield Text("sensor board: {line} at {baud} baud; silence for {seconds} s is a fault", board)
-        yield from _wrong_port(sensors.port, "`port` in [sensors]")
+        yield from wrong_port("sensors.port", sensors.port)
         pins = (
             Text("serial number {value}", {"value": sensors.board_serial}) if sensors.board_serial else None,
             Text("configuration hash {value}", {"value": sensors.config_hash}) if sensors.config_hash else None,
@@ -181,7 +182,7 @@ def _sensors(config: Config) -> Iterator[Text]:
             "seconds": head.silence_s_max,
         }
         yield Text("wheel head: {head}, {line} at {baud} baud; silence for {seconds} s is a fault", at)
-        yield from _wrong_port(head.port, "`port` in [head]")
+        yield from wrong_port("head.port", head.port)
         yield from reader_of(head.product).facts(head)
     if sensors is not None:
         yield Text("the cabinet's door: reported by the sensor board, if it has a door switch")
@@ -215,15 +216,6 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
         yield Text(
             "if the sensors suggest enough laps and do not prove them, the coup is void, because of too few laps"
         )
-
-
-def _wrong_port(port: str, key: str) -> Iterator[Text]:
-    """Yield a sentence if this computer has no such port. This is not an error: it may be an office computer."""
-    named: dict[str, Part] = {"line": port, "key": key}
-    if "://" not in port and not Path(port).exists():
-        yield Text("this computer has no {line}: connect the device, or correct {key}", named)
-    elif "://" not in port and not Path(port).is_char_device():
-        yield Text("{line} is not a serial port: correct {key}", named)
 
 
 def _gpio(gpio: GpioSetting) -> Iterator[Text]:

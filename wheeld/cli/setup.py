@@ -7,15 +7,19 @@ import datetime
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
+from itertools import chain
 
 from wheeld.cli.doctor import serial_lines
-from wheeld.cli.failure import catalogue_of, fail
+from wheeld.cli.failure import catalogue_of, fail, warn
+from wheeld.config.validation import wrong_port
 from wheeld.core.catalogue import Text
 from wheeld.exits import Exit
 from wheeld.setup.answers import Answers
 from wheeld.setup.broker import hosts_known
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.configuration import checked
+from wheeld.setup.obstacles import obstacles, refuse
 from wheeld.setup.places import BrokerPlaces, Places
 from wheeld.setup.plan import plan_of
 from wheeld.setup.questions import Here, Shape, ask_all, take_defaults, value_of
@@ -75,12 +79,7 @@ def setup(
 
 def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str], str] | None) -> Exit:
     catalogue = catalogue_of(options)
-    answers = given(options)
-    here = Here(hosts_known(computer) or (socket.gethostname(),), serial_lines())
-    if ask is None:
-        take_defaults(answers, here, unasked=options.yes or options.dry_run)
-    else:
-        ask_all(answers, here, ask, print, catalogue)
+    answers = _answered(options, computer, ask)
     plan = plan_of(answers, computer, datetime.datetime.now(datetime.UTC))
     sys.stdout.write(shown(plan, catalogue))
     if options.dry_run:
@@ -126,6 +125,22 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
     lines += [say("start the wheel:"), f"  systemctl enable --now wheeld@{places.name}"]
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     return Exit.OK
+
+
+def _answered(options: argparse.Namespace, computer: Computer, ask: Callable[[str], str] | None) -> Answers:
+    """Return all answers. What this computer lacks for the given ones is said before the first question."""
+    answers, catalogue = given(options), catalogue_of(options)
+    refuse(answers, computer)
+    ports = [(key, answers.get(key)) for key in ("sensors.port", "head.port")]
+    for note in chain.from_iterable(wrong_port(key, str(port)) for key, port in ports if port):
+        warn(catalogue.say_text(note))
+    hosts = hosts_known(computer) or (socket.gethostname(),)
+    here = Here(hosts, serial_lines(), partial(obstacles, computer=computer))
+    if ask is None:
+        take_defaults(answers, here, unasked=options.yes or options.dry_run)
+    else:
+        ask_all(answers, here, ask, print, catalogue)
+    return answers
 
 
 def given(options: argparse.Namespace) -> Answers:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import msgspec
 from msgspec import structs
@@ -63,6 +64,16 @@ def problems_here(config: Config) -> list[Problem]:
         what = Text("{wrong}; name the files that the house's authority issued", {"wrong": wrong.text})
         problems.append(Problem(f"mqtt.{wrong.key}", what))
     return problems
+
+
+def wrong_port(key: str, port: str) -> Iterator[Text]:
+    """Yield a sentence if this computer has no such port. This is not an error: it may be an office computer, or the
+    device is connected later."""
+    named: dict[str, Part] = {"line": port, "key": key}
+    if "://" not in port and not Path(port).exists():
+        yield Text("this computer has no {line}: connect the device, or correct {key}", named)
+    elif "://" not in port and not Path(port).is_char_device():
+        yield Text("{line} is not a serial port: correct {key}", named)
 
 
 def _name_at_broker(config: Config) -> Iterator[Problem]:

@@ -61,34 +61,7 @@ def broker_steps(
 ) -> Iterator[SetupStep]:
     """Yield the steps for a broker of this wheel and of the other wheels configured here. Raises SetupError."""
     broker = BrokerPlaces(places.computer)
-    if not broker.program.exists():
-        raise SetupError(
-            Text("mosquitto is not installed: apt install mosquitto, or name another broker with --broker")
-        )
-    if broker.key_of_house.exists():
-        raise SetupError(
-            Text(
-                "wheeld-house setup has made the broker of this computer for the house, so no wheel may use it: set "
-                "the wheel up on another computer, or name another broker with --broker"
-            )
-        )
-    known = hosts_known(places.computer)
-    if known and not set(hosts) <= set(known):
-        named = {
-            "names": ", ".join(known),
-            "certificate": str(broker.certificate),
-            "authority": str(broker.authority),
-            "directory": str(broker.house),
-        }
-        raise SetupError(
-            Text(
-                "the certificate of the broker here is for {names}, and its authority allows no other name: leave "
-                "--broker-name out. For other names, move {certificate}, {authority} and {directory} away: setup then "
-                "makes a new authority, and each device needs new files",
-                named,
-            )
-        )
-    maker = _Certificates(places, broker, known or tuple(dict.fromkeys((*hosts, *HERE))), now)
+    maker = _Certificates(places, broker, hosts_known(places.computer) or tuple(dict.fromkeys((*hosts, *HERE))), now)
     put = Put(broker.configuration, 0o644, shipped)
     otherwise = Text("compare it with the file of this version")
     configuration = steps.text(broker.computer, put, Text("the broker's configuration"), otherwise)

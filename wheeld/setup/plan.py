@@ -11,15 +11,14 @@ from typing import Any
 from wheeld.certificates import new_signing_key, public_half
 from wheeld.core.catalogue import Text, translatable
 from wheeld.setup import steps
-from wheeld.setup.access import configured
 from wheeld.setup.answers import Answers
 from wheeld.setup.broker import broker_steps
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.configuration import complete, file_of
+from wheeld.setup.obstacles import SIMULATOR, refuse
 from wheeld.setup.places import Places
 from wheeld.setup.steps import Put, SetupStep, looked
 
-SIMULATOR = "wheeld-sim@.service"
 _GIVEN = {
     "ca_file": translatable("the certificate of the broker's authority, from {file}"),
     "cert_file": translatable("the wheel's certificate for the broker, from {file}"),
@@ -34,23 +33,8 @@ def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> lis
     setup = answers.setup()
     places = Places(computer, setup.name)
     values = complete(answers, setup, places)
+    refuse(answers, computer)
     table = (values["table"]["site"], values["table"]["id"])
-    # A wheel has one table, and a table has one wheel.
-    for path, known in configured(places).items():
-        if path == places.configuration and (known.site, known.table) != table:
-            of_another = {"file": str(path), "table": f"{known.site}/{known.table}"}
-            raise SetupError(Text("{file} belongs to the table {table}: give this wheel another name", of_another))
-        if path != places.configuration and (known.site, known.table) == table:
-            raise SetupError(
-                Text(
-                    "{file} is already the wheel of this table: use its name, or give the table another id",
-                    {"file": str(path)},
-                )
-            )
-    if setup.sensors == "simulated" and not computer.has_unit(SIMULATOR):
-        raise SetupError(
-            Text("the simulator is not installed: {command}", {"command": "apt install ./wheeld-sim_*.deb"})
-        )
     plan = [*_wheel(places, values)]
     if setup.broker == "house":
         plan += broker_steps(places, *table, values.get("mqtt", {}).get("users", {}), setup.broker_names, now)
@@ -119,14 +103,7 @@ def _public_key(places: Places, key: Path) -> SetupStep:
 
 
 def _copy(places: Places, name: str, target: Put, given: str) -> SetupStep:
-    content = places.computer.read(Path(given))
-    if not content:
-        raise SetupError(
-            Text(
-                "{key}: {file} does not exist or is empty: name the file that you have from the broker's owner",
-                {"key": f"mqtt.{name}", "file": given},
-            )
-        )
+    content = places.computer.read(Path(given)) or b""
     put = target._replace(make=lambda: content)
     about, otherwise = Text(_GIVEN[name], {"file": given}), Text("move the file away, and setup makes the new one")
     return steps.text(places.computer, put, about, otherwise)

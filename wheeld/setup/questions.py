@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from wheeld.config.problems import Problem
+from wheeld.config.validation import wrong_port
 from wheeld.core.catalogue import Catalogue, Part, Text, either
 from wheeld.core.heads import HEADS
 from wheeld.setup.answers import Answers, example_of, meaning
@@ -22,21 +23,24 @@ TRIES = 5
 
 class SetupQuestion(NamedTuple):
     """A question for the value of `key`. On the command line, `option` gives the answer. `default` is None if there is
-    no default. `offers` are good answers that were found on this computer. An `optional` question needs no answer."""
+    no default. `offers` are good answers that were found on this computer, or None if it has nothing to find. An
+    `optional` question needs no answer."""
 
     key: str
     option: Part
     shape: Shape = "text"
     default: Any = None
-    offers: tuple[str, ...] = ()
+    offers: tuple[str, ...] | None = None
     optional: bool = False
 
 
 class Here(NamedTuple):
-    """The names by which devices reach a broker on this computer, and the paths of its serial ports."""
+    """The names by which devices reach a broker on this computer, the paths of its serial ports, and the function that
+    finds what it lacks for a wheel with these answers."""
 
     hosts: tuple[str, ...]
     lines: tuple[str, ...]
+    obstacles: Callable[[Answers], Iterable[Problem]]
 
 
 def questions(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
@@ -154,22 +158,27 @@ def ask_all(
     wrong: list[Problem] = []
     for question in questions(answers, here):
         if answers.get(question.key) is not None:
-            wrong += [problem for problem in answers.problems() if problem.key == question.key]
+            wrong += _wrong_at(question.key, answers, here)
             continue
         if wrong:
             answers.refuse(wrong)
-        for offer in question.offers:
+        for offer in question.offers or ():
             say(f"  {catalogue.say('found here: {offer}', offer=offer)}")
-        if question.key == "sensors.port" and not question.offers:
-            say(f"  {catalogue.say('no serial port: is the board plugged in?')}")
-        if not any(_is_answered(question, answers, ask, say, catalogue) for _ in range(TRIES)):
+        if question.offers == ():
+            say(f"  {catalogue.say('no serial port: is the device plugged in?')}")
+        if not any(_is_answered(question, answers, here, ask, say, catalogue) for _ in range(TRIES)):
             what = Text("none of {count} answers to this question can be used: nothing was done", {"count": str(TRIES)})
             raise SetupError(what)
+
+
+def _wrong_at(key: str, answers: Answers, here: Here) -> list[Problem]:
+    return [problem for problem in (*answers.problems(), *here.obstacles(answers)) if problem.key == key]
 
 
 def _is_answered(
     question: SetupQuestion,
     answers: Answers,
+    here: Here,
     ask: Callable[[str], str],
     say: Callable[[str], None],
     catalogue: Catalogue,
@@ -191,9 +200,12 @@ def _is_answered(
             say(f"  {catalogue.say_text(said)}")
         return question.optional
     answers.put(question.key, answer)
-    problems = [problem for problem in answers.problems() if problem.key == question.key]
+    problems = _wrong_at(question.key, answers, here)
     for problem in problems:
         say(f"  {catalogue.say_text(problem.what)}")
     if problems:
         answers.put(question.key, None)
+    elif question.offers is not None:
+        for note in wrong_port(question.key, answer):
+            say(f"  {catalogue.say_text(note)}")
     return not problems
