@@ -13,10 +13,7 @@ class Exit(IntEnum):
 
     OK = 0, "done"
     USAGE = 2, "the command line is wrong"
-    LOOK = (
-        3,
-        "of `doctor`: nothing is wrong, but look at it, or try again; of `status`: the wheel or its page is down",
-    )
+    LOOK = 3, "nothing is wrong, but look at it, or try again; of `status`: the wheel or its page is down"
     BAD_DATA = 65, "the data is wrong: a malformed log, a journal with a fault, a program that differs from its release"
     NO_INPUT = 66, "a named file does not exist, cannot be read, or does not contain what you asked for"
     NOT_INSTALLED = (

@@ -12,8 +12,9 @@ import pytest
 from firmware_protocol.messages import BUTTONS as BUTTONS_OF_A_BOARD
 from tests.config.test_config import GOOD, problems, with_line
 from tests.config.test_head import COMBINED
-from wheeld.cli.check import facts
+from wheeld.cli.check import facts, to_look_at
 from wheeld.config.reading import parse
+from wheeld.core.catalogue import Catalogue
 from wheeld.core.law.people import missing
 from wheeld.core.observations import Command, CommandName
 from wheeld.core.pockets import SINGLE_ZERO
@@ -189,11 +190,12 @@ def test_what_this_computer_would_read_them_with_is_printed_and_no_failure(monke
     assert "GPIO: through the installed package, the chip is the Pi's own" in lines
     pi = "kernel 6.12 on a Raspberry Pi older than the 5"
     assert f"this computer would read pins through rpi-lgpio: it is installed and works with {pi}" in lines
-    wanted = [line for line in facts(parse(text), "en") if line.startswith("this computer")]
+    assert list(to_look_at(config)) == []
+    assert not [line for line in facts(parse(text), "en") if line.startswith("this computer")]
     why = f"the original RPi.GPIO does not work with {pi}: remove `provider` from [gpio]"
-    assert wanted == [f"this computer cannot read pins: {why}"]
+    assert [*map(Catalogue("en").say_text, to_look_at(parse(text)))] == [f"this computer cannot read pins: {why}"]
     there.clear()
-    (line,) = (line for line in facts(config, "fr") if line.startswith("cet ordinateur"))
+    (line,) = map(Catalogue("fr").say_text, to_look_at(config))
     assert "rpi-lgpio n'est pas installé : dans le répertoire" in line
 
 

@@ -7,12 +7,13 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from pwd import getpwnam
 
 from wheeld.broker.tls import is_from, own_certificate
-from wheeld.cli.failure import fail
+from wheeld.cli.failure import fail, warn
 from wheeld.cli.provable import certain_laps, provable
 from wheeld.cli.rights import rights_of
 from wheeld.config.instance import wheel_of
@@ -41,8 +42,12 @@ def check(options: argparse.Namespace) -> Exit:
     config = load_here(*wheel)
     for line in facts(config, options.language):
         sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+    found = [*to_look_at(config)]
+    for text in found:
+        warn(config.table.catalogue_in(options.language).say_text(text))
     closed = _closed(wheel.config, config) if wheel.is_instance and os.geteuid() == 0 else None
-    return fail(closed, Exit.BAD_CONFIG, options) if closed else Exit.OK
+    return fail(closed, Exit.BAD_CONFIG, options) if closed else Exit.LOOK if found else Exit.OK
 
 
 def _closed(file: Path, config: Config) -> Text | None:
@@ -76,6 +81,45 @@ def _closed(file: Path, config: Config) -> Text | None:
         closed = {"user": USER, "file": str(unwritten[0]), "command": command}
         return Text("the unit's user, {user}, may not write {file}; as root: `{command}`", closed)
     return None
+
+
+def to_look_at(config: Config) -> Iterator[Text]:
+    """Yield what is not wrong in the file, but keeps the wheel of this computer from playing now. It may be an office
+    computer, its clock may be set later, and a device may be connected later."""
+    if config.sensors is not None:
+        yield from wrong_port("sensors.port", config.sensors.port)
+    if config.head is not None:
+        yield from wrong_port("head.port", config.head.port)
+    if config.gpio is not None:
+        try:
+            provider.choose(config.gpio.provider, provider.installed(), provider.this_machine())
+        except provider.ProviderError as wrong:
+            yield Text("this computer cannot read pins: {why}", {"why": wrong.text})
+    mqtt = config.mqtt
+    if mqtt.cert_file is None or (own := own_certificate(mqtt.cert_file)) is None:
+        return
+    if own.begins > datetime.now(UTC):
+        begins: dict[str, Part] = {
+            "certificate": str(mqtt.cert_file),
+            "at": f"{own.begins:%Y-%m-%d %H:%M} UTC",
+            "setup": setup_again(config.file),
+        }
+        yield Text(
+            "{certificate} is valid only from {at}: correct this computer's clock (`timedatectl`), or let `{setup}` "
+            "make one",
+            begins,
+        )
+    if mqtt.ca_file and not is_from(mqtt.cert_file, mqtt.ca_file):
+        files: dict[str, Part] = {
+            "certificate": str(mqtt.cert_file),
+            "authorities": str(mqtt.ca_file),
+            "setup": setup_again(config.file),
+        }
+        yield Text(
+            "{certificate} is not from an authority in {authorities}: if the broker does not know its authority "
+            "either, have a new certificate issued; for a broker on this computer `{setup}` says how",
+            files,
+        )
 
 
 def facts(config: Config, language: Language) -> Iterator[str]:
@@ -161,7 +205,6 @@ def _sensors(config: Config) -> Iterator[Text]:
     if sensors is not None:
         board: dict[str, Part] = {"line": sensors.port, "baud": sensors.baud, "seconds": sensors.silence_s_max}
         yield Text("sensor board: {line} at {baud} baud; silence for {seconds} s is a fault", board)
-        yield from wrong_port("sensors.port", sensors.port)
         pins = (
             Text("serial number {value}", {"value": sensors.board_serial}) if sensors.board_serial else None,
             Text("configuration hash {value}", {"value": sensors.config_hash}) if sensors.config_hash else None,
@@ -182,7 +225,6 @@ def _sensors(config: Config) -> Iterator[Text]:
             "seconds": head.silence_s_max,
         }
         yield Text("wheel head: {head}, {line} at {baud} baud; silence for {seconds} s is a fault", at)
-        yield from wrong_port("head.port", head.port)
         yield from reader_of(head.product).facts(head)
     if sensors is not None:
         yield Text("the cabinet's door: reported by the sensor board, if it has a door switch")
@@ -225,13 +267,9 @@ def _gpio(gpio: GpioSetting) -> Iterator[Text]:
     else:
         at: dict[str, Part] = {"provider": through, "chip": f"/dev/gpiochip{gpio.chip}"}
         yield Text("GPIO: through {provider}, the chip is {chip}", at)
-    # Tell which package would read the pins of a wheel on this computer. It may be an office computer, without pins.
-    machine = provider.this_machine()
-    try:
+    with suppress(provider.ProviderError):
+        machine = provider.this_machine()
         chosen = provider.choose(gpio.provider, provider.installed(), machine)
-    except provider.ProviderError as wrong:
-        yield Text("this computer cannot read pins: {why}", {"why": wrong.text})
-    else:
         here: dict[str, Part] = {"package": provider.PACKAGES[chosen], "machine": machine.told}
         yield Text("this computer would read pins through {package}: it is installed and works with {machine}", here)
     if gpio.encoder is not None:
@@ -279,30 +317,6 @@ def _mqtt(config: Config) -> Iterator[Text]:
         "secured": secured,
     }
     yield Text("broker: {address} {who}, {secured}", at)
-    # A start does not refuse such a certificate: the clock of a computer without a battery may be wrong then, and is
-    # set soon after.
-    if own is not None and own.begins > datetime.now(UTC):
-        begins: dict[str, Part] = {
-            "certificate": str(mqtt.cert_file),
-            "at": f"{own.begins:%Y-%m-%d %H:%M} UTC",
-            "setup": setup_again(config.file),
-        }
-        yield Text(
-            "{certificate} is valid only from {at}: correct this computer's clock (`timedatectl`), or let `{setup}` "
-            "make one",
-            begins,
-        )
-    if own is not None and mqtt.cert_file and mqtt.ca_file and not is_from(mqtt.cert_file, mqtt.ca_file):
-        files: dict[str, Part] = {
-            "certificate": str(mqtt.cert_file),
-            "authorities": str(mqtt.ca_file),
-            "setup": setup_again(config.file),
-        }
-        yield Text(
-            "{certificate} is not from an authority in {authorities}: if the broker does not know its authority "
-            "either, have a new certificate issued; for a broker on this computer `{setup}` says how",
-            files,
-        )
     yield Text("topics: {topics}", {"topics": f"wheel/v1/{table.site}/{table.table}/…"})
     for user, role in mqtt.users.items():
         yield Text("{user} at the broker: {role}", {"user": user, "role": role})
