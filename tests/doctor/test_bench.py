@@ -204,6 +204,7 @@ def test_swapped_readers_are_found_by_a_ball_in_any_pocket(
         command = f"wheeld doctor {path} --seconds 180 --learn --number 0"
         assert f"or put the ball into pocket 0 and learn the angles with `{command}`\n" in out
         assert "wrong  reader 3 stands where reader 2 should stand" in out
+        assert out.count(command) == 1
         for healthy in (seen, late(seen, 20_000)):
             bench.seen = healthy
             assert doctor(path, learn=False) == Exit.OK

@@ -44,7 +44,7 @@ async def test_a_wheel_is_aligned(tmp_path: Path) -> None:
         await playing
         assert code == Exit.OK, out + err
         (found_deg,) = re.findall(r"wrong  beam 2 stands at ([0-9.]+)°.+; learn the angles with `wheeld doctor", out)
-        assert f"`wheeld doctor {path} --seconds 180 --learn`, or move beam 2\n" in out, "the wheel as it was given"
+        assert f"`wheeld doctor {path} --seconds 180 --learn`, or move the sensor\n" in out, "the wheel as it was given"
         assert abs(float(found_deg) - 90) < 1
         playing = asyncio.create_task(wheel.play("valid", "valid", "valid"))
         _, out, err = await doctor("-c", str(path), "--seconds", "3")

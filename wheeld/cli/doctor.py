@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from msgspec import structs
 from serial.tools import list_ports
 
 from wheeld.cli.failure import fail
@@ -132,8 +133,11 @@ def tell(
     found: Sequence[Finding], learned: Geometry, config: Config, wheel: WheelFiles, options: argparse.Namespace
 ) -> Exit:
     """Print what was found. With `--learn`, also write what was learned. Raises OSError, ConfigError."""
-    for each in found:
-        print(each.line(Catalogue(options.language)))
+    for number, each in enumerate(found):
+        # One command learns all angles of beams or readers: it is printed once.
+        is_again = each.is_angle and each.mend in [earlier.mend for earlier in found[:number]]
+        shown = structs.replace(each, mend=None) if is_again else each
+        print(shown.line(Catalogue(options.language)))
     if options.learn:
         return write(
             wheel, config, learned, ball_given=options.ball is not None, found=found, language=options.language

@@ -253,7 +253,6 @@ def of_geometry(
             "angle": each.angle_deg,
             "spread": each.spread_deg,
             "key": f"{kind}s_deg",
-            "learn": learn,
         }
         near = (n for n, deg in enumerate(configured_deg) if abs(apart_deg(each.angle_deg, deg)) <= OFF_DEG)
         other = next(near, None)
@@ -271,11 +270,11 @@ def of_geometry(
         elif other is not None:
             where = {**at, "other": sensor_text(f"{kind}/{other}")}
             what = Text("{sensor} stands where {other} should stand, at {angle}°", where)
-            do = Text("their wires are swapped: swap them back, or {learn}", at)
+            do = Text("their wires are swapped: swap them back, or {learn}", {"learn": learn})
             yield Finding("wrong", "places_swapped", what, do, is_angle=True)
         else:
             what = Text("{sensor} stands at {angle}°, {off}° from {key}", {**at, "off": round(abs(off_deg), 1)})
-            do = Text("{learn}, or move {sensor}", at)
+            do = Text("{learn}, or move the sensor", {"learn": learn})
             yield Finding("wrong", "place_wrong", what, do, is_angle=True)
 
 
