@@ -551,8 +551,8 @@ def _add_page(commands: Commands[_Parser]) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="a name of this computer in your network, with which browsers may open the live page (may be repeated; "
-        "default: the computer's own name, and its addresses)",
+        help="a name of this computer in your network, with which browsers may open the live page and the panel (may "
+        "be repeated; default: the computer's own name, and its addresses)",
     )
     page.add_argument(
         "--display", metavar="ADDRESS:PORT", type=_ADDRESS, help="serve the players' display there, and nothing else"

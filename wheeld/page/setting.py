@@ -45,7 +45,7 @@ class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
     """What is served, and where. `socket` is the monitor of the daemon, None if the daemon is on another computer.
     `display` is a port for the players' display alone. `metrics` is the port of the metrics. `state` is the directory
     of the last numbers. `frame_of` is the origin whose page may show ours in a frame. `names` are names of the live
-    page, in addition to the computer's own."""
+    page and of the panel, in addition to the computer's own."""
 
     site: str
     table: str
