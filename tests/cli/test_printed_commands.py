@@ -254,6 +254,20 @@ def test_what_a_message_says_of_setup_works_without_a_terminal(tmp_path: Path) -
     assert places.secret("mqtt-key").exists()
 
 
+def test_who_has_lost_the_signing_key_is_led_to_the_command_after_which_the_numbers_go_on() -> None:
+    said = Catalogue("en").say_text(not_stored("signing-key", "bench-01", Path("/etc/credstore/k")))
+    steps = (
+        "put the copy",
+        "move the old one",
+        "mv /etc/wheeld/bench-01.pub",
+        "wheeld setup",
+        "start the wheel",
+        "65",
+        "wheeld logs",
+    )
+    assert [*steps] == sorted(steps, key=said.index)
+
+
 def test_watch_takes_table_broker_and_login_of_the_wheel_that_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

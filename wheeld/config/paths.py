@@ -76,8 +76,9 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
         return Text(
             "names {credential}, but {file} does not exist: put the copy of the key back. If there is none, a new key "
             "begins a new journal: move the old one (`path` in [journal], with its -wal and -shm) away and keep it, "
-            "`{move}`, then `{setup}`",
-            {**named, "move": f"mv {public} {public}.lost"},
+            "`{move}`, `{setup}`, then start the wheel. If the start ends with 65, give the command that `{logs}` then "
+            "names, so that the numbers go on",
+            {**named, "move": f"mv {public} {public}.lost", "logs": f"wheeld logs {instance}"},
         )
     return Text("names {credential}, but {file} does not exist: put it back, or let `{setup}` make it", named)
 
