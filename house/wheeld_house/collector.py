@@ -44,6 +44,8 @@ TURN_S = 0.1
 """How long the loop waits for messages before it looks for other work."""
 RETRY_S, RETRY_S_MAX = 0.2, 5.0
 """How long the collector waits before it tries the database again: the first time, and at most."""
+SILENCE_S = 10.0
+"""By then a broker has sent what it keeps of each wheel. It may confirm every subscription and send nothing."""
 
 
 class Collector:
@@ -68,6 +70,8 @@ class Collector:
         """The wheels that may have to be asked for missing messages."""
         self._look_s = 0.0
         """When `_due` is filled again."""
+        self._unheard = {wheel.root: wheel.name for wheel in settings.wheels}
+        """The wheels of which nothing has come yet, by root. They are told once."""
         self._inbox: deque[mqtt5.PublishPacket] = deque()
         self._work = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -247,6 +251,7 @@ class Collector:
     # --- what the links call -------------------------------------------------------------------------------------
 
     def _note(self, publication: mqtt5.PublishPacket) -> None:
+        self._unheard.pop(publication.topic.rpartition("/")[0], None)
         if len(self._inbox) < INBOX_MAX:
             self._inbox.append(publication)
             self._work.set()
@@ -260,6 +265,12 @@ class Collector:
         for wheel in self._wheels.values():
             if wheel.order is not None:
                 wheel.order.connected(now_s)
+        asyncio.get_running_loop().call_later(SILENCE_S, self._note_silence)
+
+    def _note_silence(self) -> None:
+        for root, name in self._unheard.items():
+            self._tell(f"{root}: nothing of it has come: check whether it runs, and `wheeld acl {name}`")
+        self._unheard.clear()
 
 
 async def _pause(until: asyncio.Event, seconds: float) -> None:

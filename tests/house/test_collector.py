@@ -8,12 +8,15 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiomqtt
 import pytest
 
+from tests.feed.wheel import SITE
 from tests.house.broken import MUTANTS
 from tests.house.faults import said
-from tests.house.house import House, house
+from tests.house.house import House, collector_settings, house
 from tests.house.postgres import Cluster
+from tests.mosquitto import Mosquitto
 from wheeld_house.collector import Collector
 from wheeld_house.database import NewRecord, RecordStore, RecordStoreError
 from wheeld_house.settings import SettingsError, read_settings
@@ -94,6 +97,33 @@ async def test_a_thousand_records_are_one_commit(
     assert sum(commits) == 600
     assert max(commits) <= 1000
     assert len(commits) < 300
+
+
+async def test_a_broker_that_confirms_each_subscription_and_sends_nothing_is_noticed_without_a_lease_too(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """mosquitto does that to who may read nothing. A collector that waits for a lease asks no wheel."""
+    monkeypatch.setattr("wheeld_house.collector.SILENCE_S", 0.5)
+    listed = tmp_path / "acl"
+    listed.write_text(f"pattern write #\npattern read wheel/v1/{SITE}/heard/#\n")
+    database = cluster.dsn(await asyncio.to_thread(cluster.database))
+    with Mosquitto(tmp_path, f"acl_file {listed}") as broker:
+        async with aiomqtt.Client("127.0.0.1", broker.port) as wheel:
+            for name in ("heard", "unheard"):
+                await wheel.publish(f"wheel/v1/{SITE}/{name}/table", "{}", qos=1, retain=True)
+        file = collector_settings(tmp_path, "one", database, [broker], {"heard": None, "unheard": None})
+        said: asyncio.Queue[str] = asyncio.Queue()
+        store = RecordStore(database, "one")
+        monkeypatch.setattr(store, "keep_leases", lambda *_: [])
+        collector = Collector(read_settings(file), store, tell=said.put_nowait)
+        running = asyncio.create_task(collector.run())
+        async with asyncio.timeout(30):
+            assert await said.get() == f"127.0.0.1:{broker.port}: connected"
+            name = f"{SITE}/unheard"
+            mend = f"check whether it runs, and `wheeld acl {name}`"
+            assert await said.get() == f"wheel/v1/{name}: nothing of it has come: {mend}"
+        collector.stop()
+        await running
 
 
 @pytest.mark.parametrize(
