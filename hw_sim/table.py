@@ -34,7 +34,7 @@ BEARING_PER_S = (0.001, 0.003)
 ROTOR_LEAST_REV_S = 0.05
 """A hand pushes a rotor that is slower than this."""
 MANY_BEAMS = 4
-"""With at least this many beams, two stray pulses must not deceive a daemon. With fewer beams, this holds for one stray
+"""With at least this many beams, two stray pulses must not mislead a daemon. With fewer beams, this is so for one stray
 pulse only."""
 LAPS_MOST = 24.0
 """No launched ball runs more laps than this."""

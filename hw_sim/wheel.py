@@ -152,11 +152,11 @@ class Arc:
         return half * (5 * sides + 8 / math.sqrt(self.square(middle))) / 9
 
     def over(self, square: float) -> Callable[[float], float]:
-        """Return the function that tells by how much ω² exceeds `square` at a place (laps)."""
+        """Return the function that gives how much ω² exceeds `square` at a place (laps)."""
         return lambda laps: self.square(laps) - square
 
     def under(self, square: float) -> Callable[[float], float]:
-        """Return the function that tells by how much ω² is less than `square` at a place (laps)."""
+        """Return the function that gives how much ω² is less than `square` at a place (laps)."""
         return lambda laps: square - self.square(laps)
 
     def near(self, square: float, spare: float) -> float:
@@ -310,8 +310,8 @@ class BallRun:
 
     @cached_property
     def _clock(self) -> tuple[list[float], list[float], list[Arc]]:
-        """The laps at which the pieces of the integration begin (`PIECE_LAPS`), and for each the time and the arc of
-        the run that is valid from that lap on."""
+        """The laps at which the pieces of the integration begin (`PIECE_LAPS`). For each: its time, and the arc of the
+        run from that lap on."""
         laps, times, arcs = [0.0], [self.t_s], [self._arcs[0]]
         for arc, end in zip(self._arcs, [*(arc.x for arc in self._arcs[1:]), self.laps], strict=True):
             arcs[-1] = arc if arc.x <= self.laps else arcs[-1]

@@ -122,7 +122,7 @@ def _check_span(seen: Command | Standstill | Heard) -> None:
 
 
 def _check_head(seen: HeadReport, setting: TableSetting) -> None:
-    """Raise CheckError if no head can have reported this."""
+    """Raise CheckError if no head could report this."""
     if setting.head is None:
         raise CheckError(Text("this is a head's report, but the header names no head"))
     limits = {"spin": SPIN_MAX + 1, "laps": HEAD_LAPS_MAX + 1, "number": setting.profile.pockets.count}

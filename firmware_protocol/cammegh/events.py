@@ -162,8 +162,8 @@ class SensorMended(Event, frozen=True):
 
 class RotorSpeed(Event, frozen=True):
     """The speed field of each line. `rpm` is None if the field shows `000` without a speed of 40 rpm or less before it:
-    the rotor stands, or turns at more than 99.9 rpm (1.8). So if the rotor stood when the host began to listen, `rpm`
-    is None until the rotor turns."""
+    the rotor stands still, or turns at more than 99.9 rpm (1.8). So if the rotor stood still when the host began to
+    listen, `rpm` is None until the rotor turns."""
 
     rpm: float | None
     rotor: Direction

@@ -126,13 +126,14 @@ class SensorFaults:
 
 
 # This class reads the rotor's speed from a field of a status line (docs/wheels.md 1.8). The field has three digits of
-# 0.1 rpm and shows `000` both for a rotor that stands and for a rotor that turns faster than 99.9 rpm. The speed in the
-# line before shows which is true. A rotor exceeds 99.9 rpm only after speeds near 99.9 rpm, because no recorded rotor
-# gained more than ten rpm between two lines. A hand can stop a rotor of any usual speed between two lines.
+# 0.1 rpm and shows `000` both for a rotor that stands still and for a rotor that turns faster than 99.9 rpm. The speed
+# in the line before shows which is true. A rotor exceeds 99.9 rpm only after speeds near 99.9 rpm, because no recorded
+# rotor gained more than ten rpm between two lines. A hand can stop a rotor of any usual speed between two lines.
 
 SLOW_DECIRPM_MAX = 400
-"""A `000` after this speed or less means that the rotor stands. Wheels turn at 10 to 30 rpm (21.9 in the handbook); a
-Mercury warns outside this range. The fastest recorded runaway takes three seconds, six lines, from 40 to 99.9 rpm."""
+"""A `000` after this speed or less means that the rotor stands still. Wheels turn at 10 to 30 rpm (21.9 in the
+handbook); a Mercury warns outside this range. The fastest recorded runaway takes three seconds, six lines, from 40 to
+99.9 rpm."""
 
 
 class SpeedField:
@@ -176,8 +177,8 @@ class Game:
 
     @property
     def counters(self) -> dict[str, int]:
-        """The counts of lines that were not confirmed by a second line, of bare numbers that belong to no run, and of
-        runs with a lap count that is impossible for a ball."""
+        """The counts of lines that no second line confirmed, of bare numbers that belong to no run, and of runs whose
+        lap count is impossible for a ball."""
         return {
             "lone_spin": self._order.lone_lines,
             "stray_bare": self._bare.stray,

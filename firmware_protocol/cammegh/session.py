@@ -89,7 +89,7 @@ SILENCE_NS = 2_000_000_000
 """After this time without a line, three lines are missing, and the wheel counts as silent. A SlingShot 2 also counts as
 silent in the few seconds after power-on in which it sends nothing."""
 WAKE_NS = 5_000_000_000
-"""The time between commands to a silent wheel: longer than an answer takes, and than the silence after power-on."""
+"""The time between commands to a silent wheel. Answers, and the silence after power-on, take less time."""
 MODE_NO_BARE_NUMBER = 16
 MODE_AUTOMATIC = 128
 _KINDS = ("status", "bare", "reply", "bonus", "basic")

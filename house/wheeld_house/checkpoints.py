@@ -160,8 +160,8 @@ class Witnessed(NamedTuple):
 
 class TreeWitness:
     """A witness in addition to the collector. It trusts neither the house nor the wheel. It keeps the size and the hash
-    of each tree that it has cosigned, in a file of its own. It cosigns a tree that has grown only if a proof shows that
-    the tree continues the one that it cosigned last."""
+    of each tree that it has cosigned, in its own file. It cosigns a tree that has grown only if a proof shows that the
+    tree continues the one that it cosigned last."""
 
     def __init__(self, key: WitnessKey, state: Path) -> None:
         self._key, self._path = key, state

@@ -3,8 +3,8 @@ in the caller's thread.
 
 Each statement is a transaction. So a collector that stops between two statements holds no lock. No statement has a time
 limit. A commit may wait for a standby server. If the collector gave up such a commit, it would not know what is stored,
-and readers would see rows that may vanish. Rows are certainly stored only when the call has returned. After an error,
-nobody knows what is stored until `keep_leases`, on a new connection, has returned the last stored records.
+and readers would see rows that may disappear. Rows are certainly stored only when the call has returned. After an
+error, nobody knows what is stored until `keep_leases`, on a new connection, has returned the last stored records.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class Hand:
         return self._live.play(go_on)
 
     def tidy(self) -> bool:
-        """Undo everything that would hinder the people of the demo. Returns whether these people can play now: a
+        """Undo everything that would disturb the people of the demo. Returns whether these people can play now: a
         running ball must first come to rest, and its number must be proven."""
         if POWER in self._amiss:
             self._rest_s = self._table.now_s  # `PROOF_S` counts from now, because the daemon starts only now

@@ -16,7 +16,7 @@ TRAVEL_US = 500
 
 
 class SimLine:
-    """A board or a head, and its line. `wake` tells a daemon with an open port that bytes came or the line changed."""
+    """A board or a head, and its line. `wake` wakes a daemon with an open port: bytes came, or the line changed."""
 
     def __init__(self, timeline: Timeline, board: SimBoard | WatchedHead) -> None:
         self._timeline = timeline

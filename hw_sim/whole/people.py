@@ -227,7 +227,7 @@ class HousePeople:
 
     @property
     def _who(self) -> str:
-        """The person whose command the table waits for: the direction if it suspended play, else the chef."""
+        """The person whose command the table waits for: the direction if it suspended play, otherwise the chef."""
         table = self._house.panel.table
         return "direction" if table is not None and "direction" in table["waiting_codes"] else "chef"
 

@@ -118,8 +118,8 @@ class Listener(Protocol):
         ...
 
     def standing_still(self) -> tuple[int, int] | None:
-        """Return a period in UTC if words that people said in it may still come: from the beginning of a standstill, or
-        of a failure of the network, until now. Otherwise return None."""
+        """Return the period, in UTC, from which words of people may still come: it began with a standstill, or with a
+        failure of the network, and ends now. None if there is no such period."""
         ...
 
 

@@ -25,7 +25,7 @@ class HeardConnection(Protocol):
 
     @property
     def heard_ns(self) -> int:
-        """When the broker was last heard, in host time."""
+        """When the broker last answered, in host time."""
         ...
 
     def ask(self) -> None:

@@ -73,7 +73,7 @@ mistake. Retention removes none of their rows: five a second of 2 kB would be 0.
 
 
 class Place(NamedTuple):
-    """The lane of a message, the budget that it uses, and the sender for whose turn it waits."""
+    """The lane of a message, the budget that it uses, and the sender whose turn it waits for."""
 
     lane: Lane
     budget: str
@@ -158,7 +158,7 @@ class LaneTurns:
 
 
 class Acks:
-    """The highest number that the settlement core has acknowledged since a number was last taken from here."""
+    """Keeps the highest number that the settlement core has acknowledged, until `get` takes it."""
 
     def __init__(self, log: SparingLog, counters: dict[str, int]) -> None:
         self._log, self._counters = log, counters

@@ -57,7 +57,7 @@ REFUSED_RETRY_S = 10.0
 """After this time, a request that the broker refused is made again: its access list may have changed."""
 
 FAREWELL_S = 1.0
-"""How long a daemon that stops waits for the broker to take its `offline`."""
+"""How long a stopping daemon waits for the broker to take its `offline`."""
 
 TAKEOVER_S = 3.0
 """How long the daemon waits for another daemon of its table to say `online`. A running daemon says it within a second,
@@ -260,7 +260,7 @@ class MqttConnection:
 
     @property
     def heard_ns(self) -> int:
-        """When the broker was last heard, in host time. 0 before the first connection."""
+        """When the broker last answered, in host time. 0 before the first connection."""
         return self._heard_ns if self._client is None else self._client.heard_ns
 
     def ask(self) -> None:

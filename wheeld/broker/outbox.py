@@ -112,7 +112,7 @@ REFUSED_RETRY_S = 5.0
 
 
 class Outbox:
-    """Publishes what `store` owes through `publisher`, below `root` (`wheel/v1/{site}/{table}/`).
+    """Publishes through `publisher`, below `root` (`wheel/v1/{site}/{table}/`), the messages that `store` owes.
 
     With `settlement_ack`, sequenced messages stay owed until the settlement core's `ack`. `sparing_log` logs what other
     clients do wrong.

@@ -301,7 +301,7 @@ def _journal(journal: JournalSetting) -> Iterator[Text]:
 def _mqtt(config: Config) -> Iterator[Text]:
     mqtt, table = config.mqtt, config.table
     secured = Text("with TLS") if mqtt.ca_file or mqtt.cert_file else Text("without TLS")
-    # Say with which name and with which certificate the daemon logs in.
+    # Say the name and the certificate with which the daemon logs in.
     who = Text("as {user}", {"user": mqtt.username}) if mqtt.username else Text("anonymously")
     own = None if mqtt.cert_file is None else own_certificate(mqtt.cert_file)
     if mqtt.cert_file is not None:

@@ -83,7 +83,7 @@ def _mark(seen: Observation) -> tuple[str, str] | None:
 
 
 def _place(name: str) -> tuple[int, int]:
-    """Return the place of a row. Rows are in the order in which the ball meets their sensors."""
+    """Return the place of a row. Rows are in the order in which the ball passes their sensors."""
     kind, _, number = name.partition(" ")
     order = {"rotor": 0, "beam": 1, "head": 2, "reader": 3, "sensors": 5, "words": 6}
     return order.get(kind, 4), int(number or 0)

@@ -359,8 +359,8 @@ def _require(path: Path) -> None:
 
 
 def _noted(n: int, head: bytes) -> str:
-    """Return the head in the form of `--head`. People should note it in a place that nobody who can change the journal
-    can change."""
+    """Return the head in the form of `--head`. People should note it in a place that is closed to those who can change
+    the journal."""
     return f"head of record {n}: {n}:{head.hex()}"
 
 

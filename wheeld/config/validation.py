@@ -31,8 +31,8 @@ def problems_of(config: Config) -> list[Problem]:
     places = {field: f"{key.section}.{key.name}" for field, key in config_keys().items()} | {"head": "head.product"}
     of_table = [wrong for rule in RULES for wrong in judged(rule(config.table))]
     table = [Problem(places[field], what) for field, what in of_table]
-    # The table's values decide which sources are required, so wrong values are left out first. If `beams_deg` stands
-    # beside `ball = "head"`, either of the two may be wrong: both are left out.
+    # The table's values decide which sources are required, so wrong values are left out first. If `beams_deg` is given
+    # with `ball = "head"`, either of the two may be wrong: both are left out.
     wrong = {field for field, _ in of_table}
     wrong |= {
         part for part, sensors in SENSORS_OF.items() if sensors in wrong and getattr(config.table, part) == "head"

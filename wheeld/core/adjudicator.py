@@ -245,7 +245,7 @@ class Adjudicator:
                 state.forget_last()
             case Act.TOUT_VA:
                 state.tout_va_owed = False
-                self._take_word_for_place(by_eye=True)  # C11: the person who says this has seen the ball put back
+                self._take_word_for_place(by_eye=True)  # C11: who says this has seen that the ball is back
             case Act.BEGIN_PLAY:
                 state.spinning.start(utc_us)
             case Act.USE_SENSORS:

@@ -42,7 +42,7 @@ RuledAs: TypeAlias = Literal["stands", "void", "number", "other"]
 Source: TypeAlias = Literal["sensors", "head"]
 """What reports the rotor, the ball or the pocket: sensors of our own on a board or on pins, or the wheel's head."""
 Unproven: TypeAlias = Literal["void", "chef"]
-"""What becomes of a coup if the table's sensors cannot prove R1 and R2: it is void, or the chef confirms it."""
+"""What happens to a coup if the table's sensors cannot prove R1 and R2: it is void, or the chef confirms it."""
 HeadPhase: TypeAlias = Literal["idle", "ready", "running", "closing", "off_track", "number", "locked"]
 HeadWarned: TypeAlias = Literal[
     "ball_not_detected", "same_direction", "sensors", "launch_failed", "rotor_speed", "void_game", "no_number"
@@ -55,7 +55,7 @@ DOOR = "door"
 OBJECT = "object"
 """The name of the sensor for foreign objects."""
 PLACE = "rotor/place"
-"""The place of the pockets on the rotor. It may fail like a sensor: then nobody knows where the pockets stand."""
+"""The place of the pockets on the rotor. It may fail like a sensor: then nobody knows where the pockets are."""
 
 
 class SensorKind(NamedTuple):
@@ -97,7 +97,7 @@ class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, f
 
 
 class Sensed(_Line, frozen=True):
-    """What a sensor of our own saw. `named`: the format of the sensor's name. `is_rare`: a working sensor seldom
+    """What a sensor of our own saw. `named`: the format of the sensor's name. `is_rare`: a working sensor rarely
     reports such things, so `ChatterGuard` limits how often it may report them."""
 
     named: ClassVar[str]
@@ -195,7 +195,7 @@ class Command(_Line, frozen=True, tag="command"):
 
     @property
     def latest_us(self) -> int:
-        """The latest time at which the command can have been given: `until_us` if the time is in doubt, else `t_us`."""
+        """The latest time at which the command may have been given: `until_us` if the time is in doubt, or `t_us`."""
         return self.t_us if self.until_us is None else self.until_us
 
     @property
@@ -227,7 +227,8 @@ class HeadBall(_Line, frozen=True, tag="head_ball"):
 
 class HeadRotor(_Line, frozen=True, tag="head_rotor"):
     """The rotor's speed and direction, as often as the head reports them. `rpm` None: the head's line cannot show how
-    fast the rotor turns, because it turns, or may turn, too fast. 0: the rotor stands, or turns too slowly to show."""
+    fast the rotor turns, because it turns, or may turn, too fast. 0: the rotor stands still, or turns too slowly to
+    show."""
 
     rpm: float | None
     direction: Direction

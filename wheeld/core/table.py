@@ -101,7 +101,7 @@ class CoupRecorder:
 
 ALL_WORK: Mapping[str, Trouble | None] = MappingProxyType({})
 LINES = ("link", "head")
-"""The texts about troubles of these lines already name the device to which the line leads."""
+"""The texts about troubles of these lines already name the device at the end of the line."""
 
 
 class StatePublisher:

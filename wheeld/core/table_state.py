@@ -166,7 +166,7 @@ class TableState(msgspec.Struct):
     fact is applied to the state of its own time. `since_at`: since when the table has been in its present state, in
     UTC. `moved_by`: the person whose word led to this state, and why; None if no word did. `coup`: the number of the
     latest coup. A coup gets its number when bets open, or at a launch without open bets (see `begin_coup`). No number
-    is used twice. `slipped`: nobody knows where the pockets stand, or the encoder has slipped and a person named the
+    is used twice. `slipped`: nobody knows where the pockets are, or the encoder has slipped and a person named the
     place. `head_game`: the latest state of a head's games. `told_us`: the latest date of a message, in UTC. `view`:
     what the last `table` message contained, to find out whether anything has changed.
     """
@@ -195,7 +195,7 @@ class TableState(msgspec.Struct):
     view: tuple[str | int | bool | None, ...] | None = None
 
     def stood_between(self, first_us: int, last_us: int) -> list[Stood]:
-        """Return the states that the table had from `first_us` to `last_us`, in order, as far as remembered."""
+        """Return the states that the table had from `first_us` to `last_us`, in order, as far as they are known."""
         before = [stood for stood in self.history if stood.since_us <= first_us] or self.history[:1]
         return [before[-1], *(stood for stood in self.history if first_us < stood.since_us <= last_us)]
 

@@ -59,7 +59,7 @@ PUBLISH_SLACK_S = 2.0
 and the watchdog is no longer fed."""
 
 CONFIRM_S_MAX, CONFIRM_STEP_S = 0.5, 0.02
-"""How long a daemon that stops waits until the broker has confirmed the last messages, and how often it looks. A broker
+"""How long a stopping daemon waits until the broker has confirmed the last messages, and how often it looks. A broker
 on the same network confirms in milliseconds."""
 
 TOUCHED: frozenset[Fault] = frozenset({"edited", "replaced", "behind"})
@@ -72,7 +72,7 @@ start the daemon again."""
 Unusable: TypeAlias = Callable[[], str | None]
 """Returns why the daemon could not start with its files as they are now, or None if it could."""
 AGAIN_STEP_S = 0.1
-"""How often a daemon that was asked to start again looks whether the coup is over."""
+"""How often a daemon that was asked to start again checks whether the coup is over."""
 
 
 def run(

@@ -110,9 +110,9 @@ class DaemonStatus:
         return self._clock.utc_us() - (self._clock.monotonic_ns() - at_ns) // 1000
 
     async def follow(self, publish: Callable[[str], None]) -> NoReturn:
-        """Look every `LOOK_S` whether the line has changed, and if it has, give it to `publish`, until cancelled. This
-        is needed because no part reports changes of the connection to the broker and of the messages owed. Raises the
-        journal's error."""
+        """Check every `LOOK_S` whether the line has changed. If it has, give it to `publish`. Do this until cancelled.
+        This is needed because no part reports changes of the connection to the broker and of the messages owed. Raises
+        the journal's error."""
         shown = self.line
         while True:
             await self._clock.sleep(LOOK_S)

@@ -10,8 +10,8 @@ chance decides which are read first. So no observation is applied before all com
 have been received. The table then gets the standstill as an observation.
 
 A command that is given while the network is cut arrives later. A command that has arrived may still wait to be stored,
-because the disk is slow or other commands are before it. So the table is told up to which time all commands have been
-received (`Heard`), and everything that must wait for commands waits in the table.
+because the disk is slow or other commands are before it. So the table is told the time up to which all commands have
+been received (`Heard`), and everything that must wait for commands waits in the table.
 
 What follows from an observation is stored before anything else happens, so the outbox never publishes what is not on
 disk. The position in the board's events is stored with it. Then the event is acknowledged to the board. If the daemon
@@ -221,8 +221,8 @@ class TableLoop:
             self._sensing.acknowledge(batch.position)
 
     def _keep_heard(self, reported_us: int, from_us: int) -> None:
-        """Tell the table, at `from_us` or later, up to which time all commands have been received, if that has changed.
-        A time up to which the sensors have not reported yet is told as None, because nothing waits for it."""
+        """Tell the table, at `from_us` or later, the time up to which all commands have been received, if that has
+        changed. A time up to which the sensors have not reported yet is told as None, because nothing waits for it."""
         now_ns = self._clock.monotonic_ns()
         ends_ns = (self._ears.cut_ns(), self._ears.came_ns())
         heard_ns = min((end_ns for end_ns in ends_ns if end_ns is not None), default=None)

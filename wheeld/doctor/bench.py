@@ -27,7 +27,7 @@ class Bench:
         self._take = take
         self._clock = SystemClock()
         self.source = Source(config, start_ns=self._clock.monotonic_ns())
-        """All sources of the wheel. They have counters, and tell which sensors work."""
+        """All sources of the wheel. They have counters, and report which sensors work."""
 
     @property
     def clock(self) -> HostTime | None:

@@ -311,7 +311,7 @@ def of_way(
     ball_given: bool,
     readers: Order,
 ) -> Iterator[Finding]:
-    """Yield a finding if the encoder may report the wrong direction. A ball seldom runs with the rotor, and never in
+    """Yield a finding if the encoder may report the wrong direction. A ball rarely runs with the rotor, and never in
     every spin. `readers`: the order of the readers. If A and B of the encoder are swapped, both the readers and the
     beams are mirrored."""
     balls, are_mirrored = real(spins), readers == "mirrored"

@@ -28,7 +28,7 @@ connections."""
 PUBLISH_TIMEOUT_S = 5.0
 """If the broker has not confirmed a message after this time, a new connection is made."""
 SESSION_S = 0xFFFF_FFFF
-"""How long the broker keeps a lasting session: for ever (MQTT 5, 3.1.2.11.2), or as long as its own limit allows."""
+"""How long the broker keeps a lasting session: forever (MQTT 5, 3.1.2.11.2), or as long as its own limit allows."""
 CANCEL_AGAIN_S = 1.0
 ACK_EVERY_S = 0.1
 """The shortest time between two acks. Each costs a write to the wheel's disk, and covers all messages before it."""

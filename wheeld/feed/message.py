@@ -98,8 +98,7 @@ def read_message(
 
 
 def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
-    """Raise FeedError if the message is of a bench table and a live table is requested, or if the message is of a live
-    table and a bench table is requested."""
+    """Raise FeedError if the message is of a bench table and a live table is requested, or the reverse."""
     if body.get("test", False) is test:
         return
     if test:

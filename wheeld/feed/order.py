@@ -74,7 +74,7 @@ class Order:
         self._manner = manner
         self._user = user
         self._test = test
-        # These two tell what came since the last request for missing messages (`resend`).
+        # These two show what came since the last request for missing messages (`resend`).
         self._unsure = False  # whether a message or reply was refused
         self._beyond = 0  # the highest number of a message that came, or that the reply named
         self._asked: str | None = None  # the id of the request that is not answered yet
@@ -87,7 +87,7 @@ class Order:
         self._wait_s = 0.0
         self._tries = 0
         self._silences = 0
-        # `rolled_back` was last reported of our last number and the wheel's: of the same two, not again.
+        # Our last number and the wheel's in the last report `rolled_back`. It is not repeated for the same two.
         self._rolled_back: tuple[int, int] | None = None
 
     def connected(self, now_s: float) -> None:

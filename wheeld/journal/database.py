@@ -58,8 +58,8 @@ class Bound(Protocol):
 
 
 def how_to_read(path: Path) -> str:
-    """Return the parameters with which SQLite can read a journal. It makes a -shm beside a journal without a -wal, and
-    on a read-only file system it can do that only if it is told that nothing changes the file."""
+    """Return the parameters with which SQLite can read a journal. If there is no -wal, SQLite makes a -shm beside the
+    journal. On a read-only file system it cannot, so it is told that nothing changes the file."""
     with suppress(OSError):
         if os.statvfs(path).f_flag & os.ST_RDONLY and not path.with_name(f"{path.name}-wal").exists():
             return "mode=ro&immutable=1"

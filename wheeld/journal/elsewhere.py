@@ -58,8 +58,8 @@ class _Ack(msgspec.Struct):
 
 
 def refuse_other_mode(journal: JournalReader, retained: Mapping[str, bytes], *, test: bool) -> None:
-    """Raise JournalError if the broker retains a message of a bench table and this table is live, or a message of a
-    live table and this is a bench table. The numbers of a bench table and of a live table are not related."""
+    """Raise JournalError if the broker retains a message of a bench table and this table is live, or the reverse. The
+    numbers of a bench table and of a live table are not related."""
     for leaf in ("table", "notice"):
         found = _read(retained, leaf, Mode)
         if found is None or found.test is test:

@@ -1,4 +1,4 @@
-"""Makes the lost journal of a wheel anew from the records of the feed that its house has, as they were published.
+"""Makes the lost journal of a wheel again from the records of the feed that its house has, as they were published.
 
 The file of the house (`wheeld-house records`) has one message on each line, in the order of `seq`. Its last line is the
 newest checkpoint, if there is one. The file is not trusted: if the wheel has a key, every message and the checkpoint

@@ -2,8 +2,8 @@
 and the tail, which binds what a restart reads and what is owed.
 
 The chain shows if a record was edited, removed, inserted or moved. If somebody changes a record and writes the whole
-chain anew, seals and tail show it, because only the key can make them. If somebody puts an older copy of the whole file
-in its place, only two things show it: a head that was noted elsewhere (`noted`), and the broker
+chain again, seals and tail show it, because only the key can make them. If somebody puts an older copy of the whole
+file in its place, only two things show it: a head that was noted elsewhere (`noted`), and the broker
 (`wheeld/journal/elsewhere.py`).
 """
 
@@ -43,9 +43,9 @@ def verify(
     number and the head of a record that somebody noted earlier. After a broken link the check continues.
 
     Each record is compared with the chain, and the end of the chain with the tail, which is signed. Only the holder of
-    the key can have made this signature. So the holder wrote every record. The messages have signatures of their own.
-    To check each of them takes five to ten times as long, and shows only whether the holder of the key signed wrongly.
-    So they are checked only with `each_signature`, or after any fault, to find the wrong message.
+    the key could make this signature. So the holder wrote every record. The messages have signatures of their own. To
+    check each of them takes five to ten times as long, and shows only whether the holder of the key signed wrongly. So
+    they are checked only with `each_signature`, or after any fault, to find the wrong message.
     """
     with journal.database.snapshot():
         report = _verified(journal, keys, noted, each_signature=each_signature)

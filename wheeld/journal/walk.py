@@ -149,8 +149,8 @@ class Walk:
     def go(self, limit: int) -> bool:
         """Check up to `limit` more links. Returns whether there were any. Raises JournalError for a damaged file."""
         links = self._journal.links(self.report.records, limit)
-        # A value of a wrong type in a link is damage to the file: no statement can have stored it. Links in a wrong
-        # order could make the walk endless.
+        # A value of a wrong type in a link is damage to the file: no statement could store it. Links in a wrong order
+        # could make the walk endless.
         after_n = self.report.records
         for link in links:
             if tuple(map(type, link)) != _TYPES or link.n <= after_n:

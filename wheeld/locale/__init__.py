@@ -1,7 +1,7 @@
 """Finds the English texts of the code that people read, and keeps the catalogues of their translations.
 
 Such a text is a literal in a call of `say`, `say_number`, `translatable`, `Text` or `RefusedError`, or the first line
-of a scenario's docstring in the simulator, or it stands in a row of the law that messages quote. The translations are
+of a scenario's docstring in the simulator, or it is in a row of the law that messages quote. The translations are
 gettext files, `locale/{language}/LC_MESSAGES/wheeld.po`. The program reads the `wheeld.mo` beside each. After a change
 of a text, `python -m wheeld.locale` writes all files again, with `hw_sim` as argument also those of the simulator.
 """

@@ -25,7 +25,7 @@ from wheeld.core.table import Table
 from wheeld.core.tracking.ball import Where
 from wheeld.core.tracking.beams import BallTracker
 
-# The types below tell the state of the wheel at one moment, as far as sensors show it. Pages draw this state. No
+# The types below describe the state of the wheel at one moment, as far as sensors show it. Pages draw this state. No
 # verdict depends on it.
 
 Ball: TypeAlias = Literal["at_rest", "on_track", "falling", "unseen"]

@@ -127,7 +127,7 @@ class MqttClient(asyncio.BufferedProtocol):
         self._flush()
 
     async def close(self, *, forget: bool = False) -> None:
-        """Disconnect. `forget`: the broker shall keep nothing of the session. This does no harm if the connection is
+        """Disconnect. `forget`: the broker must keep nothing of the session. This does no harm if the connection is
         over."""
         code, expiry_s = mqtt5.DisconnectReasonCode.NORMAL_DISCONNECTION, 0 if forget else None
         self._end(MqttError("this side ended the connection"), code, session_expiry_s=expiry_s)

@@ -53,7 +53,7 @@ PAYLOAD_BYTES_MAX = 65_536
 """The largest message that is read. A message of a wheel is ten times smaller."""
 
 MARGINS = (0.05, 0.1, LOW, 0.4, 0.6, 0.8, 1.0)
-"""Bounds of margins. They are closest together where a verdict nearly flipped."""
+"""Bounds of margins. They are closest together where a verdict was nearly another verdict."""
 
 LATE_BETS_MAX = 5
 """How many late bets of a coup are kept, the latest ones. People would not read more while the ball runs."""

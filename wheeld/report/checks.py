@@ -59,7 +59,7 @@ def more_than(count: int, of: int, share: float) -> float:
 
 def more_late(late: int, count: int, share: float, times: float) -> float:
     """Return the chance that at least `late` of `count` coups of one kind are in the later part of all coups. `share`:
-    the share of all coups that are in this part. `times`: how many times as likely, at most, a coup of this kind is
+    the share of all coups that are in this part. `times`: a coup of this kind is at most this many times as likely
     there."""
     return more_than(late, count, times * share / (1 - share + times * share))
 

@@ -106,8 +106,8 @@ def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -
 
 
 def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sector], Sector, float]:
-    """Return for each width the sector that deviates most, the one of these that deviates most, and the chance that a
-    fair wheel has a deviation as large as this."""
+    """Return for each width the sector that deviates most; the one of these that deviates most; and the chance that a
+    fair wheel deviates as much."""
     total, windows = int(counts.sum()), []
     for width in WIDTHS:
         deviations = _deviations(counts, width, total)

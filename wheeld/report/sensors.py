@@ -1,4 +1,4 @@
-"""Beams that are late, beams and readers that miss the ball, and verdicts that nearly flipped."""
+"""Beams that are late, beams and readers that miss the ball, and verdicts that were nearly another verdict."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ void because of misses."""
 MISSED_EFFECT = 0.04
 """A sample is large enough if it shows a sensor that misses this share."""
 RISING_TOLERATED = 1.5
-"""In the second half, verdicts that nearly flipped may be this many times as frequent: other people at the table may
-cause that."""
+"""In the second half, verdicts that were nearly another verdict may be this many times as frequent: other people at the
+table may cause that."""
 LOW_TOLERATED = 0.05
 """The share of verdicts that may have a margin of one measure below `LOW`. Weak launches alone cause some."""
 TOUCHED_TOLERATED = 0.002

@@ -153,9 +153,9 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _is_false(copy: Path, source: Path, level: int) -> bool:
-    """Return whether Python would run the copy although it differs from its source. Python would run it if it is of
-    this Python version, and either its flags tell Python not to check the time of the source, or it has the time and
-    size of this source."""
+    """Return whether Python would run the copy although it differs from its source. It would if the copy is of this
+    Python version. Also, the copy's flags must tell Python not to check the time of the source, or the copy must have
+    the time and size of this source."""
     compiled, of_source = copy.read_bytes(), source.stat()
     flags, *made_of = (int.from_bytes(compiled[at : at + 4], "little") for at in (4, 8, 12))
     is_newest = made_of == [int(of_source.st_mtime) & 0xFFFFFFFF, of_source.st_size & 0xFFFFFFFF]

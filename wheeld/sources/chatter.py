@@ -136,7 +136,7 @@ class ChatterFilter:
 
     @property
     def is_dropping(self) -> bool:
-        """Whether a sensor chatters, or the switch of the door. If not, none can have calmed."""
+        """Whether a sensor chatters, or the switch of the door. If not, none can become quiet."""
         return bool(self._guard.chattering or self.door.troubles)
 
     @property

@@ -85,8 +85,8 @@ class PageDatabase:
             raise BusyError("the page makes another receipt")
 
         def connected() -> Made:
-            # Nothing can end a thread that waits for the server. So the operating system must notice when the server
-            # vanishes.
+            # Nothing can end a thread that waits for the server. So the operating system must notice when the server is
+            # gone.
             with psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, **KEEPALIVES) as connection:
                 connection.execute(ROLE)
                 return work(connection)

@@ -21,7 +21,7 @@ def password_hash(password: str) -> str:
 
 
 def is_password_hash(text: str) -> bool:
-    """Whether `password_hash` can have made this text. If so, a check with it takes only the usual time and memory."""
+    """Whether `password_hash` could make this text. If so, a check with it takes only the usual time and memory."""
     return _parts(text) is not None
 
 

@@ -290,7 +290,7 @@ def _is_number_given(known: Known) -> bool:
 
 
 def _is_number_read(known: Known) -> bool:
-    """Return whether the chef can have read the number that awaits him: he names a number himself, or his command came
+    """Return whether the chef may have read the number that awaits him: he names a number himself, or his command came
     after he was asked. Before that, his panel may have shown another number."""
     called, command = known.table_state.current.called, asked(known)
     return command.number is not None or called is None or command.t_us >= called.asked_us

@@ -20,7 +20,7 @@ _AFTER_VOID = (*_STOPPED, State.RIEN_VA, State.RIEN_VA_OPERATIONS_OWED)
 
 
 class _Said(msgspec.Struct):
-    """The members of a message that tell the state of the table. Only some kinds have the members after `at`."""
+    """The members of a message that show the state of the table. Only some kinds have the members after `at`."""
 
     seq: int
     hash: str

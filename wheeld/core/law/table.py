@@ -180,7 +180,7 @@ def late_row(evidence: Evidence, known: Known) -> Row | None:
     if evidence.fact not in LAUNCHES or known.table_state.awaits_chef:
         return None  # even a late launch does not change the number that awaits the chef (N8)
     now = known.table_state.state
-    # What a launch meant follows from the state of the table when it was made. A head does not tell this time exactly:
+    # What a launch meant follows from the state of the table when it was made. A head does not show this time exactly:
     # a launch that may belong to the last void coup is taken as part of it. So one ball does not make two coups.
     last_void = known.table_state.last_void
     earliest_us = evidence.evidence_us if evidence.earliest_us is None else evidence.earliest_us

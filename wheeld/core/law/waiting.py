@@ -3,7 +3,7 @@ the order in which it happened (docs/rulebook.md 7).
 
 Sensors date what they see. The network, or a standstill of the machine, may delay a person's word. Then it is in doubt
 when it was said, unless its sender gives the time. While a coup runs, such a word counts from the earliest moment at
-which it can have been said: so it comes before a number. Otherwise it counts from the latest moment: so it comes after
+which it may have been said: so it comes before a number. Otherwise it counts from the latest moment: so it comes after
 a launch.
 
 Each row of `HOLDS` below names a question, the states in which the answer matters, and the words of people and facts of
@@ -77,7 +77,7 @@ class Waitlist(msgspec.Struct):
 
     @property
     def said(self) -> frozenset[CommandName]:
-        """Return the names of the words that wait."""
+        """Return the names of the commands that wait."""
         return frozenset(happening.name for happening in self.waiting if isinstance(happening, Command))
 
     def take(self, now_us: int, wait_of: WaitOf) -> Happening | None:
@@ -115,7 +115,7 @@ their order, and the direction may stop play at any moment (A6)."""
 
 
 class Hold(NamedTuple):
-    """The words and facts that in these `states` wait for an answer, if they are dated after the question began."""
+    """The words and facts that wait for an answer in these `states`, if they are dated after the question began."""
 
     topic: Topic
     states: tuple[State, ...]

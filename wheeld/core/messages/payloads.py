@@ -61,7 +61,7 @@ class Result(Common, frozen=True, kw_only=True):
 
     A value that no sensor of the table reports is null. `unproven`: the rules (R1, R2, R3) that no sensor could prove
     and that the chef confirmed (`confirmed_by`, `confirmed_user`, `confirmed_reason`). It is empty if sensors proved
-    everything, even if the chef confirms each number at this table. `margin`: how far the verdict was from flipping,
+    everything, even if the chef confirms each number at this table. `margin`: how far the verdict was from another one,
     0 to 1. `margin_of`: by which measure. `without`: the names of the sensors that were left out. `late_s`: how many
     seconds after its number the result is published, if more than two.
     """

@@ -4,10 +4,10 @@ kinds of sensors.
 A run that belongs to no coup is forgotten, but its ball still runs and falls. Until it rests, nobody may open the bets
 (docs/rulebook.md 6).
 
-A reader meets a lying ball at least once while the rotor turns by the widest gap between two readers. If the rotor has
-turned farther and no reader has met the ball, somebody has taken it. A fast rotor shows this sooner. A rotor that
-stands never shows it. With one reader it takes at most 5.5 s at 12 turns a minute, and 3.3 s at 20. With three readers
-it takes 2.1 s and 1.3 s.
+A reader sees a lying ball at least once while the rotor turns by the widest gap between two readers. If the rotor has
+turned farther and no reader has seen the ball, somebody has taken it. A fast rotor shows this sooner. A rotor that
+stands still never shows it. With one reader it takes at most 5.5 s at 12 turns a minute, and 3.3 s at 20. With three
+readers it takes 2.1 s and 1.3 s.
 
 This module also has the run of the ball, the protocols of the observer's parts, and what ball and rotor prove
 together.
@@ -100,7 +100,7 @@ class RunRecord(NamedTuple):
 
     `figures`: what evidence of the run contains. `laps`: the laps that passes prove, or that a head counts. None if
     nothing counts them. `lead_passes`: by how many passes the ball's chain is ahead of the best chain in the other
-    direction. None if that is not measured. `laps_at_most`: the most laps that the ball can have run, if no beam missed
+    direction. None if that is not measured. `laps_at_most`: the most laps that the ball may have run, if no beam missed
     it at the beginning and the end of the run. None if nothing counts laps.
     """
 
@@ -150,7 +150,7 @@ class RotorPart(Protocol):
 
     @property
     def is_standing(self) -> bool:
-        """Whether the rotor stands, as far as was seen. True as long as nothing was seen of it."""
+        """Whether the rotor stands still, as far as it was observed. True if it was never observed."""
         ...
 
     @property
@@ -260,18 +260,18 @@ class Ball(msgspec.Struct):
     `until_us`: when a ball that falls, or that a head reports as running, will be at rest. Otherwise None. `pocket`:
     where it was last known to lie: the pocket that readers have proven, or that a person answered for. At a start it is
     the pocket of the last number, where the ball belongs. None since a launch. `carried`: a hand has the ball (readers
-    that should have met it did not), or may have it (no daemon was running).
+    that should have seen it did not), or may have it (no daemon was running).
 
     `doubt`: since a gap in the encoder's reports it is in doubt whether the pockets are still in the same place.
-    `unmet`: readers have not met the ball since the gap. If they meet it where it lay, the doubt ends. `astray`: they
-    met it elsewhere, or it was launched. `before_gap`: the pocket where it lay before, or that a person has named
+    `unmet`: readers have not seen the ball since the gap. If they see it where it lay, the doubt ends. `astray`: they
+    saw it elsewhere, or it was launched. `before_gap`: the pocket where it lay before, or that a person has named
     since.
 
     `seen_in`: the pocket where readers saw it lie, None if they have not. `unseen_deg`: how far the rotor has turned
     since the latest sighting, or since it began to turn.
 
     For a fallen ball: `met`: the pockets where readers saw it, in order. `rested_in`: the first of these in which it no
-    longer bounced. `glimpse`: a single sighting in a pocket where no reader met the ball again.
+    longer bounced. `glimpse`: a single sighting in a pocket where no reader saw the ball again.
     """
 
     where: Where = Where.LIES
@@ -349,10 +349,10 @@ class Ball(msgspec.Struct):
 
     def turn(self, points: list[tuple[int, float]], begun_us: int, limit_deg: float) -> int | None:
         """Remember that the rotor has turned to the last of these points. `begun_us`: when it last began to turn. A
-        reader meets a lying ball before the rotor has turned by `limit_deg`. If it has turned farther, somebody took
-        the ball. Return the pocket from which it was taken. None if it was not taken, or if readers had seen it in no
+        reader sees a lying ball before the rotor has turned by `limit_deg`. If it has turned farther, somebody took the
+        ball. Return the pocket from which it was taken. None if it was not taken, or if readers had seen it in no
         pocket."""
-        # After a stand, a reversal or lost edges, the ball may be anywhere between two readers.
+        # After a stop, a reversal or lost edges, the ball may be anywhere between two readers.
         is_begin = points[-1][0] == begun_us
         self.unseen_deg = 0.0 if is_begin else self.unseen_deg + abs(points[-1][1] - points[-2][1])
         if self.unseen_deg <= limit_deg:

@@ -93,7 +93,7 @@ class Chain(msgspec.Struct):
         return hop_rev_s(self.passes[-2], self.passes[-1])
 
     def follows(self, turn_deg: float, t_us: int) -> bool:
-        """Whether a ball that slows as balls do can have run `turn_deg` between the last pass and `t_us`."""
+        """Whether a ball that slows as balls do could have run `turn_deg` between the last pass and `t_us`."""
         hop_us = t_us - self.last_us
         speed = rev_s(turn_deg, hop_us)
         if not LEAVE_REV_S <= speed <= HOP_REV_S_MAX:
@@ -185,14 +185,14 @@ speed, however fast it was before. The wait for the next pass never assumes a hi
 FAST_REV_S = 0.65
 LOST_US = 1_900_000
 """A ball that is faster than `FAST_REV_S` does not leave the track by itself: beams missed it, or a hand took it. The
-verdict waits at least `LOST_US` for a beam to meet it again. A fall takes 2.5 s at least, so the verdict still comes
+verdict waits at least `LOST_US` for a beam to see it again. A fall takes 2.5 s at least, so the verdict still comes
 before the ball reaches a pocket (N3)."""
 GONE_US = 2_400_000
-"""If two beams do not meet a slow ball for this time, it has left the track. It may be in a pocket after 2.5 s."""
+"""If two beams do not see a slow ball for this time, it has left the track. It may be in a pocket after 2.5 s."""
 HAND_DEG = 120.0
 """A hand that puts the ball on the track makes two passes that are closer together than this (docs/rulebook.md 6)."""
 WEAK_REV_S_MAX = 0.80
-"""In laps/s. A ball that meets two beams and no third is slower than this: it was about to leave the track."""
+"""In laps/s. A ball that passes two beams and no third is slower than this: it was about to leave the track."""
 LAUNCH_REV_S_MIN = 0.90
 """No recorded ball runs its first lap slower than 1.0 laps/s. Three slower passes may be a stray and two passes of a
 ball in the other direction, so a fourth pass must decide."""
@@ -201,7 +201,7 @@ SURE_PASSES = 4
 OVERTAKE = 2
 """Another chain replaces the one of the run when its score is higher by this much."""
 AGAIN_US = 6_000_000
-"""If beams meet a lost ball again within this time, it ran all the time. Otherwise it was launched again."""
+"""If beams see a lost ball again within this time, it ran all the time. Otherwise it was launched again."""
 FEW_US = 30_000_000
 """The longest time from a pass to a sighting that this pass may explain: a fall, then three turns of a slow rotor."""
 AGAIN_SLACK = 0.15
@@ -228,7 +228,7 @@ class BeamsState(msgspec.Struct):
     """What the tracker remembers: the run in progress, and the chains of passes.
 
     `pulse_us`: the latest pulse of each beam. `earlier_deg`: how far the ball had certainly run before it was lost and
-    found again. `earlier_most_deg`: the most that it can have run until it was found. `waiting`: a chain with too few
+    found again. `earlier_most_deg`: the most that it may have run until it was found. `waiting`: a chain with too few
     passes for a launch, whose next pass never came. If the ball is later seen in another pocket, this chain was its
     launch. `alone`: for each beam, its latest pulses that may be passes of a ball that no other beam sees.
     """
@@ -277,7 +277,7 @@ class BallTracker:
 
     @property
     def unmet_us_max(self) -> int:
-        """The longest time in which no beam meets a ball on the track, if it is slow and one beam misses it."""
+        """The longest time in which no beam sees a ball on the track, if it is slow and one beam misses it."""
         return min(GONE_US, round(self._beams.widest_deg(self._skip_max) / 360 / LEAVE_REV_S * 1e6))
 
     @property
@@ -286,7 +286,7 @@ class BallTracker:
         return self.run.launched_us is not None
 
     def suspected_us(self) -> Iterator[tuple[int, int]]:
-        """Yield, for each chain that may yet prove a launch, its first pulse and the deadline of its next pass."""
+        """Yield, for each chain that may still prove a launch, its first pulse and the deadline of its next pass."""
         if self.launched and self.run.phase is Phase.ON_TRACK and not self.run.disowned:
             return
         since_us = self.state.chains[0].last_us if self.launched else -1
@@ -424,9 +424,9 @@ class BallTracker:
         return max(known, key=lambda chain: (chain.score, -chain.first_us), default=None)
 
     def is_weak(self) -> bool:
-        """Whether pulses, too few for a launch, look like a ball that soon left the track: two neighbouring beams,
-        farther apart than a hand reaches, met it at the speed of a ball that is about to leave. Strays seldom look like
-        this."""
+        """Whether pulses that are too few for a launch look like a ball that soon left the track. Two neighbouring
+        beams that are farther apart than a hand reaches saw it at the speed of a ball that is about to leave. Strays
+        rarely look like this."""
         return not self.launched and any(
             (speed := chain.speed_rev_s()) is not None
             and not chain.skipped

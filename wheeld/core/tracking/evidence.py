@@ -54,7 +54,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class Margin(msgspec.Struct, frozen=True, order=True):
-    """How far a verdict was from flipping: 0 at the limit, 1 as sure as the sensors can make it.
+    """How far a verdict was from another verdict: 0 at the limit, 1 as sure as the sensors can make it.
 
     A verdict depends on a few measures, and its margin is the margin of the least sure one. If this is low, a notice is
     published: the verdict stands, but somebody should look at the wheel, or at how the ball is launched. `value`: 0 to
@@ -97,7 +97,7 @@ class Margin(msgspec.Struct, frozen=True, order=True):
     @staticmethod
     def number(run: Margin | None, sightings: list[Seen], parts_seen: tuple[float, float], strange: float) -> Margin:
         """Return the margin of R1 to R3 for a valid coup. `parts_seen`: the fraction of the ball's passes that the
-        beams saw, and the fraction of the readers that met the ball. `strange`: see `Habit`."""
+        beams saw, and the fraction of the readers that saw the ball. `strange`: see `Habit`."""
         slowing = Margin.part((HAND_PART - strange) / (HAND_PART - FREE_PART), "slowing")
         measures = (slowing, Margin.pocket(sightings), *(Margin.part(part, "sight") for part in parts_seen))
         return min(measures if run is None else (run, *measures))
@@ -116,7 +116,7 @@ class Margin(msgspec.Struct, frozen=True, order=True):
 class Evidence(msgspec.Struct, frozen=True, tag_field="kind", tag="evidence"):
     """One fact, the sensing time of what shows it, the few figures that show it, and how sure it is.
 
-    `earliest_us`: the earliest time at which it can have happened. It is given if the source reports the fact late and
+    `earliest_us`: the earliest time at which it may have happened. It is given if the source reports the fact late and
     without its time. None if it happened at `evidence_us`.
     """
 

@@ -28,7 +28,7 @@ about the latest `KEPT_RUNS` runs, because balls are changed and tracks are clea
 SOFT = [0.003 + 0.045 * (BIN_LOW_REV_S + (place + 0.5) * BIN_REV_S) ** 2 for place in range(BINS)]
 """The least slowing of all recorded balls at each speed, by friction and air, in laps/s²."""
 LEAVE_LOW_REV_S = 0.42
-"""For a wheel whose habit is not known. No ball stays on the track at a lower speed than this, so the laps until a ball
+"""For a wheel whose habit is not known. No ball stays on the track at a lower speed than this. So the laps until a ball
 has slowed to this speed are the most that it can make."""
 LEAVE_SPREAD_REV_S = 0.025
 SLOWING_SPREAD = 0.25

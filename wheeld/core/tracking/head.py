@@ -88,15 +88,15 @@ class RotorFromHead(RotorPart):
 
     @property
     def direction(self) -> Direction | None:
-        """The direction in the latest report of the run, if other reports confirm it. None while the rotor stands, or
-        while no run is reported."""
+        """The direction in the latest report of the run, if other reports confirm it. None while the rotor stands
+        still, or while no run is reported."""
         state, since_us = self.state, self._run.launched_us
         fresh = since_us is not None and state.last_us is not None and state.last_us >= since_us
         return state.direction if fresh and state.reported == state.direction and not state.standing else None
 
     @property
     def is_standing(self) -> bool:
-        """Whether the rotor stands, as the latest report says. True before the first report."""
+        """Whether the rotor stands still, as the latest report says. True before the first report."""
         return self.state.rpm == 0 or self.state.last_us is None
 
     @property

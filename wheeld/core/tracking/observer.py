@@ -308,7 +308,7 @@ class Observer:
         return evidence + self._conclusions.directions(t_us) + beams.outlook(t_us)
 
     def _pass_due_us(self, beams: BallFromBeams) -> int | None:
-        """Return the time at which the ball is gone, if no beam has met it by then."""
+        """Return the time at which the ball is gone, if no beam has seen it by then."""
         overdue_us = beams.overdue_us
         if overdue_us is None or self.run.phase is not Phase.SUSPECTED or self._readers is None:
             return overdue_us
@@ -324,8 +324,8 @@ class Observer:
         return evidence
 
     def _fall_due_us(self) -> int | None:
-        """Return the time at which a ball that left the track must have been met in a pocket. None if it was met, or if
-        no pass has a time (a head without beams)."""
+        """Return the time by which readers must have seen the ball in a pocket after it left the track. None if they
+        saw it, or if no pass has a time (a head without beams)."""
         run = self.run
         if run.phase is not Phase.OFF_TRACK or (self._readers and self._readers.proof_due_us() is not None):
             return None
@@ -336,7 +336,7 @@ class Observer:
         return self.pocket.fall_due_us(run.last_us or 0) if awaited else None
 
     def _unmet(self, encoder: RotorFromEncoder, t_us: int) -> list[Evidence]:
-        """Conclude that the ball was taken: no ball is on its way, and readers should have met it in its pocket."""
+        """Conclude that the ball was taken: no ball is on its way, and readers should have seen it in its pocket."""
         run, ball, readers, rotor = self.run, self.ball, self._readers, encoder.state
         if readers is None or (ball.carried and ball.seen_in is None) or rotor.points[-1][0] != t_us:
             return []  # this edge did not count: the rotor may move forward and back at one border

@@ -20,11 +20,11 @@ from wheeld.core.tracking.sight import Sight
 SAME_PASS_US = 50_000
 """If two sightings of a reader are closer than this, they are of one pass: at 25 rpm pockets come 65 ms apart."""
 HALF_TURN_DEG = 180.0
-"""One reader meets a lying ball once in a turn. If it sees the ball in the same pocket again within half a turn, it is
+"""One reader sees a lying ball once in a turn. If it sees the ball in the same pocket again within half a turn, it is
 the same pass. The sightings that prove a number must be this far apart (R3): three close together may be one bounce."""
 PLACED_SIGHTINGS = 2
 PLACED_TURNS = 2.2
-"""Readers see the ball in a pocket if they met it there `PLACED_SIGHTINGS` times, the last time at most `PLACED_TURNS`
+"""Readers see the ball in a pocket if they saw it there `PLACED_SIGHTINGS` times, the last time at most `PLACED_TURNS`
 times `turn_us` ago: a reader may miss it once (docs/rulebook.md 3, before "tout va")."""
 SIGHTINGS_KEPT = 8
 """How many consecutive sightings are kept: a ball may lie in its pocket for minutes."""
@@ -43,9 +43,9 @@ PASSES_FROM_UNKNOWN = 2
 """If it is not known where the ball lay before, it may have lain in this pocket all the time. Then a single pulse may
 be a stray, and only two passes that agree are a launch."""
 RESTED_US = 500_000
-"""A ball that bounces leaves a pocket sooner than this. If readers meet it there again later, it lies in the pocket."""
+"""A ball that bounces leaves a pocket sooner than this. If readers see it there again later, it lies in the pocket."""
 AGREE_POCKETS = 0.3
-"""Sightings of one lying ball differ by no more than this, in pockets, wherever readers meet it."""
+"""The places in which readers see one lying ball differ by no more than this, in pockets."""
 STILL_THERE = 2
 """If readers see the ball in its old pocket this often after a pulse, no ball ran. One sighting may be a bounce."""
 
@@ -120,7 +120,7 @@ class PocketTracker:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether readers have met the ball in one pocket for longer than a ball bounces there."""
+        """Whether readers have seen the ball in one pocket for longer than a ball bounces there."""
         streak = self.state.streak
         return bool(streak) and streak[-1].t_us - streak[0].t_us >= RESTED_US
 
@@ -153,7 +153,7 @@ class PocketTracker:
         if (
             before is not None
             and before.pocket_index == seen.pocket_index
-            and _turned_deg(before, seen, begun_us) < 3 * HALF_TURN_DEG  # else a hand may have taken the ball meanwhile
+            and _turned_deg(before, seen, begun_us) < 3 * HALF_TURN_DEG  # otherwise a hand may have taken the ball
         ):
             met = {each for each in self._left if each in state.latest and state.latest[each].t_us >= before.t_us}
             self.blind = self._sight.note_turn(self._left, met, t_us)
@@ -173,8 +173,8 @@ class PocketTracker:
         return [*before, seen] if before and abs(self._pockets_apart(seen, before[0])) <= AGREE_POCKETS else [seen]
 
     def _is_fresh(self, now_us: int) -> bool:
-        """Whether the latest sighting shows where the ball is now. While the rotor stands, it counts at any age: no
-        reader could notice that the ball is taken out."""
+        """Whether the latest sighting shows where the ball is now. While the rotor stands still, it counts at any age:
+        no reader could notice that the ball is taken out."""
         is_standing, streak = self._rotor.state.stopped, self.state.streak
         return is_standing or now_us <= streak[-1].t_us + PLACED_TURNS * self.turn_us(now_us)
 
@@ -262,15 +262,15 @@ class PocketFromReaders(PocketTracker):
         return None if rest is None else rest.until_us
 
     def give_up(self) -> list[Evidence]:
-        """Return, as not proven, the number that was seen: nothing can prove it any more. Empty if none was seen."""
+        """Return the number that was seen, as not proven: nothing can prove it any more. Empty if none was seen."""
         return [] if self.proof_due_us() is None else [self._not_proven(self.state.streak)]
 
     def may_hold_unseen(self, stopped_us: int) -> bool:
-        """Whether some pocket, in which the ball may lie, has not passed a reader since the ball was certainly at rest.
-        How far the rotor had turned by then is known from the rotor's speed at the last pass: since then a hand can
-        only have slowed the rotor."""
+        """Whether the ball may lie in a pocket that has not passed a reader since the ball was certainly at rest. How
+        far the rotor had turned by then is known from the rotor's speed at the last pass: since then a hand can only
+        have slowed the rotor."""
         if not self._sight.has_met_ball:
-            return True  # readers that have not met the lying ball lately would not meet it now
+            return True  # readers that have not seen the lying ball lately would not see it now
         left_us, at_pass = self._run.last_us or 0, self.state.at_pass
         if stopped_us <= left_us + FALL_US_MIN or self._run.has_reported(Fact.FALL_OVERDUE):
             return False
@@ -350,7 +350,7 @@ class PocketFromReaders(PocketTracker):
         return sum(at_us < last_us and at == pocket for at_us, at in self.state.filled)
 
     def gone_from_us(self, overdue_us: int) -> int:
-        """Return the time at which a suspected launch is over: not before readers had time to meet the ball where it
+        """Return the time at which a suspected launch is over: not before readers had time to see the ball where it
         lay. `overdue_us`: when its next pass is overdue."""
         seen_us = self.state.last_us
         if seen_us is None:
@@ -360,7 +360,7 @@ class PocketFromReaders(PocketTracker):
 
     def fall_due_us(self, left_us: int) -> int:
         """Return the deadline of a fall that began at `left_us`. It leaves time for the fall, and then for a reader to
-        meet the ball. Each sighting makes it later."""
+        see the ball. Each sighting makes it later."""
         wait_us = round(1.5 * self.turn_us(left_us))
         return max(left_us + FALL_US, self.state.last_us or 0) + wait_us
 
@@ -504,5 +504,6 @@ def _same_pass(before: Seen, seen: Seen, begun_us: int) -> bool:
 
 
 def _turned_deg(before: Seen, seen: Seen, begun_us: int) -> float:
-    """Return how far the rotor turned between two sightings, in degrees. If it stood in between, nobody knows: 360."""
+    """Return how far the rotor turned between two sightings, in degrees. If it stopped in between, nobody knows:
+    360."""
     return abs(seen.turned_deg - before.turned_deg) if before.t_us >= begun_us else 360.0

@@ -2,7 +2,7 @@
 
 Ticks are absolute, so a lost tick does no harm. Between ticks the rotor is assumed to continue as the latest ticks
 show: with the same speed and the same slowing. If the encoder's disc slips on the rotor, the rotor seems to jump. A
-movement that a hand could cause is not a jump. So when a rotor nearly stands, a slip by one or two sectors looks like
+movement that a hand could cause is not a jump. So when a rotor nearly stops, a slip by one or two sectors looks like
 lost edges.
 """
 
@@ -61,9 +61,9 @@ JITTER_POCKETS = 0.05
 angle from few edges is wrong by up to ten times as much, and two sightings could agree on a wrong pocket."""
 BACK_DEG, JUMP_DEG = 30.0, 2.0
 """Because of jitter, or after a slip, a tick may be up to `BACK_DEG` behind the tick before it. It may also be up to
-`JUMP_DEG` farther ahead than the rotor can have turned. A tick that is farther off is impossible (`GLITCH_TICKS`)."""
+`JUMP_DEG` farther ahead than the rotor could have turned. A tick that is farther off is impossible (`GLITCH_TICKS`)."""
 LOST_EDGE_STEPS = 1.2
-"""When the rotor turns back or stands, one edge may be lost. So an error of up to this many sectors shows no slip."""
+"""When the rotor turns back or stops, one edge may be lost. So an error of up to this many sectors shows no slip."""
 Surprise: TypeAlias = Literal["turned_back", "slipped"]
 
 
@@ -71,8 +71,8 @@ class RotorState(msgspec.Struct):
     """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees). The degrees are positive
     clockwise, and do not begin again at 360. `begun_us`: when the rotor last began to turn. `opposite`: the latest
     ticks, if they were in the other direction. `glitch_ticks`: how many ticks in a row came from impossible places.
-    `stopped`: the rotor stands, or nothing was seen of it. `jitter_us`: the median of how much edges come early
-    or late. `shift_deg`: how far the encoder's disc has slipped on the rotor, as a person's word has shown."""
+    `stopped`: the rotor stands still, or was never observed. `jitter_us`: the median of how much edges come early or
+    late. `shift_deg`: how far the encoder's disc has slipped on the rotor, as a person's word has shown."""
 
     points: list[tuple[int, float]] = msgspec.field(default_factory=list)
     direction: Direction | None = None
@@ -100,7 +100,7 @@ class RotorFromEncoder:
 
     @property
     def direction(self) -> Direction | None:
-        """The rotor's direction. None while the rotor stands, and before `REVERSAL_TICKS` ticks agree."""
+        """The rotor's direction. None while the rotor stands still, and before `REVERSAL_TICKS` ticks agree."""
         state = self.state
         return state.direction if not state.stopped and len(state.points) >= REVERSAL_TICKS else None
 
@@ -111,7 +111,7 @@ class RotorFromEncoder:
 
     @property
     def is_standing(self) -> bool:
-        """Whether the rotor stands, as far as was seen. True as long as nothing was seen of it."""
+        """Whether the rotor stands still, as far as it was observed. True if it was never observed."""
         return self.state.stopped
 
     @property
@@ -121,7 +121,7 @@ class RotorFromEncoder:
 
     @property
     def was_seen_turning(self) -> bool:
-        """Always true: if the rotor stands, the encoder's silence is reported as a stop."""
+        """Always true: if the rotor stands still, the encoder's silence is reported as a stop."""
         return True
 
     def tick(self, seen: Rotor) -> Surprise | None:
@@ -137,7 +137,7 @@ class RotorFromEncoder:
             return self._opposite(seen, angle_deg)
         rattled, state.opposite = bool(state.opposite), []
         if state.stopped:
-            # The first tick after the rotor stood must come from the next border.
+            # The first tick after the rotor stood still must come from the next border.
             border_deg = points[-1][1] + forward * self._step_deg
             misplaced = not rattled and self._is_misplaced(_apart_deg(angle_deg, border_deg))
             self._begin(seen, angle_deg)
@@ -177,8 +177,9 @@ class RotorFromEncoder:
         state.opposite = [(t_us, at_deg - deg) for t_us, at_deg in state.opposite]
 
     def stop_due_us(self, launched_us: int | None) -> int | None:
-        """Return the time at which silence becomes a stop. None if the rotor stands already and no ball is launched.
-        A stop counts at the earliest `STOP_SILENCE_US` after a launch: a bouler may spin ball and rotor at once."""
+        """Return the time at which silence becomes a stop. None if the rotor stands still already and no ball is
+        launched. A stop counts at the earliest `STOP_SILENCE_US` after a launch: a bouler may spin ball and rotor at
+        once."""
         last_us = self.state.last_tick_us
         if launched_us is not None:
             return max((last_us or launched_us) + self._silence_us, launched_us + STOP_SILENCE_US)
@@ -200,7 +201,7 @@ class RotorFromEncoder:
         return round(min(STOP_SILENCE_US, max(STOP_SILENCE_US_MIN, usual_us, slowest_us)))
 
     def stand(self) -> None:
-        """Remember that the rotor stands, when the deadline of the stop has passed."""
+        """Remember that the rotor stands still, when the deadline of the stop has passed."""
         self.state.stopped = True
 
     def fit(self, at_us: int) -> tuple[float, float] | None:
@@ -224,8 +225,8 @@ class RotorFromEncoder:
         return last_deg + (late + bend * (x - x1)) * x, late + bend * (2 * x - x1)
 
     def angle_deg(self, at_us: int) -> float | None:
-        """Return the angle of the middle of pocket zero, in degrees clockwise, 0 to 360. While the rotor stands, it is
-        the angle at the last tick. None if it is not known."""
+        """Return the angle of the middle of pocket zero, in degrees clockwise, 0 to 360. While the rotor stands still,
+        it is the angle at the last tick. None if it is not known."""
         if self.state.stopped:
             return self.turned_deg % 360 if self.state.points else None
         fitted = self.fit(at_us)
@@ -267,8 +268,9 @@ class RotorFromEncoder:
         state.stopped = False
 
     def _opposite(self, seen: Rotor, angle_deg: float) -> Surprise | None:
-        """Take a tick in the other direction. The third one in a row proves a reversal. If the rotor stood, the first
-        one shows that it turns. The first must be at the border that the rotor passed last: else the disc slipped."""
+        """Take a tick in the other direction. The third one in a row proves a reversal. If the rotor stood still, the
+        first one shows that it turns. The first must be at the border that the rotor passed last, or the disc
+        slipped."""
         state = self.state
         was_turning, last_deg = self.direction is not None, state.points[-1][1]
         if state.opposite:
@@ -288,7 +290,8 @@ class RotorFromEncoder:
         return "turned_back" if was_turning else None
 
     def _is_misplaced(self, off_deg: float) -> bool:
-        """Whether the first tick after the rotor turned back, or stood, is too far from the border where it must be.
+        """Whether the first tick after the rotor turned back, or stood still, is too far from the border where it must
+        be.
 
         One edge may have been lost there. So a slip by one sector is not noticed.
         """

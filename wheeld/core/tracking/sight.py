@@ -6,7 +6,7 @@ lying ball. The place of the pockets (`PLACE`) fails if the encoder slips or a b
 
 A person may leave a failing sensor out (docs/rulebook.md 6). Then its reports have no effect, and the setting is as for
 a table that never had this sensor: fewer beams prove fewer laps, fewer readers see the ball less often. The checks of
-the configuration decide whether the other sensors suffice without it.
+the configuration decide whether the other sensors are enough.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BEAMS_LEFT_MIN = 3
 BEAMS_MIN = 2
 """With one beam there is no hop from one beam to the next."""
 SILENT_RUNS = 2
-"""A beam is reported when it saw nothing of this many runs. One run may end before the ball meets the beam."""
+"""A beam is reported when it saw nothing of this many runs. One run may end before the ball reaches the beam."""
 BLIND_TURNS = 5
 """A reader is reported when it missed a lying ball in this many turns. A good reader misses it a few times in 100."""
 
@@ -41,8 +41,8 @@ class Sight(msgspec.Struct):
 
     `failing`: the failing sensors, each with what is wrong, if known. `left_out`: the sensors that a person has left
     out. `missed`: how often in a row a sensor has not seen what it should have seen. For a beam: in how many runs. For
-    a reader: how often other readers met the lying ball again. For all `READERS`: how many launches since a reader last
-    met the ball.
+    a reader: how often other readers saw the lying ball again. For all `READERS`: how many launches since a reader last
+    saw the ball.
     """
 
     failing: dict[str, Trouble | None] = msgspec.field(default_factory=dict)
@@ -91,12 +91,12 @@ class Sight(msgspec.Struct):
         ]
 
     def note_sighting(self, reader: int) -> None:
-        """Remember that this reader met the ball. If it keeps missing the ball later, this is reported again."""
+        """Remember that this reader saw the ball. If it keeps missing the ball later, this is reported again."""
         self.note(READERS, saw=True)
         self.note(f"reader/{reader}", saw=True)
 
     def note_turn(self, readers: Collection[int], met: Collection[int], t_us: int) -> list[Evidence]:
-        """Remember that a reader met a lying ball again. Report readers that keep missing the ball at each turn."""
+        """Remember that a reader saw a lying ball again. Report readers that keep missing the ball at each turn."""
         limit = BLIND_TURNS * (len(readers) - 1)
         return [
             blind_sensor(f"reader/{reader}", t_us)
@@ -105,19 +105,19 @@ class Sight(msgspec.Struct):
         ]
 
     def part_of_readers(self, readers: Collection[int]) -> float:
-        """Return the fraction of readers that meet the lying ball: all except those that missed it in the latest
+        """Return the fraction of readers that see the lying ball: all except those that missed it in the latest
         turn."""
         others = max(1, len(readers) - 1)
         return sum(self.missed.get(f"reader/{reader}", 0) < others for reader in readers) / len(readers)
 
     def note_launch(self) -> None:
-        """Count one more launch since the readers last met the ball."""
+        """Count one more launch since the readers last saw the ball."""
         if READERS in self.missed:
             self.note(READERS, saw=False)
 
     @property
     def has_met_ball(self) -> bool:
-        """Whether readers met the ball since the launch before the latest one. If not, they would not meet it now."""
+        """Whether readers saw the ball since the launch before the latest one. If not, they would not see it now."""
         return self.missed.get(READERS, 2) < 2
 
 

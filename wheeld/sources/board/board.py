@@ -127,8 +127,8 @@ class Board(WiredSensors):
         self._clock_read_ns: int | None = None
         self._read_error_ns = 0
         self.refused: dict[str, str] = {}
-        """What of the board is not as configured: a key of `REFUSALS` as `what`, and what was found. Empty unless it is
-        refused."""
+        """What of the board differs from the configuration (`what`, a key of `REFUSALS`), and what was found. Empty
+        unless it is refused."""
         self._missed_edges: int | None = None
         self._told: dict[str, bool] = {}
         """The level of each sensor as last reported to the core since the last gap."""
@@ -295,7 +295,7 @@ class Board(WiredSensors):
                 self._refuse(REFUSALS[event.what], **what)
             case host.BoardReset():
                 self._counts["resets"] += 1
-                if self._was_identified:  # else the reset was before this process began: `Restarted` reports it
+                if self._was_identified:  # if not, the reset was before this process began: `Restarted` reports it
                     yield from self._fault(Trouble.BOARD_RESTARTED, host_ns, boot_id=event.new_boot_id)
                 self._line.over(Trouble.CLOCK_RAN_BACK)
                 self._anchor = (host_ns, self.now_us(host_ns))

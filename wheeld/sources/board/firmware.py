@@ -82,7 +82,7 @@ class FirmwareCheck:
 
 
 def _rose(before: m.Levels, now: m.Levels) -> list[str]:
-    """Return the sensors that became active between two heartbeats, and for which the board must have sent an event
+    """Return the sensors that became active between two heartbeats. The board must have sent an event for each of them
     then."""
     rose = [f"button/{button}" for button in now.buttons_held if button not in before.buttons_held]
     if (before.object, now.object) == ("clear", "present"):

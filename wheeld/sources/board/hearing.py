@@ -67,7 +67,7 @@ class Hearing:
         self.answered_ns, self.reported_ns = later(self.answered_ns), later(self.reported_ns)
 
     def judge_silence(self, line: LineState, host_ns: int, *, is_useless: bool, unreported: Trouble) -> None:
-        """Report to `line` which kind of silence stands, and that the other kinds are over. `is_useless`: whether the
+        """Report to `line` the present kind of silence, and that the other kinds are over. `is_useless`: whether the
         board is not used for another reason. `unreported`: the kind of silence if the board sends messages, but no
         observations."""
         since_ns = host_ns - self._silence_ns_max

@@ -40,8 +40,8 @@ LATE_INDEX_STEPS = 2 * PERIOD
 """How far the rotor may turn beyond a turn before Z counts as missed. Z may be a step late, and the rotor may turn
 back."""
 RATTLE_STEPS = 2 * PERIOD
-"""A rotor that has made so many steps forward and back at one border stands and rattles. Z does not pass then. But if
-the border is at Z, one edge of Z may come when the rotor turns away."""
+"""A rotor that has made so many steps forward and back at one border stands still and shakes. Z does not pass then. But
+if the border is at Z, one edge of Z may come when the rotor turns away."""
 
 
 class Encoder:

@@ -61,7 +61,7 @@ class Machine(NamedTuple):
 
 
 class ProviderError(TextError, PinsError):
-    """No provider can be used as configured. The text tells why, and what to do."""
+    """No provider can be used as configured. The text says why, and what to do."""
 
 
 def this_machine() -> Machine:

@@ -30,7 +30,7 @@ STAMP_AGE_NS_MAX = 60_000_000_000
 
 def open_pins(wanted: Provider | None, chip: int | None) -> RpiPins:
     """Open the pins of chip number `chip` (None: the Pi's own) through `wanted` (None: the installed one). Raises
-    PinsError, which tells what to do."""
+    PinsError, which says what to do."""
     machine = provider.this_machine()
     if provider.choose(wanted, provider.installed(), machine) == "rpi":
         return RpiPins(_imported("RPi.GPIO"))

@@ -90,7 +90,7 @@ class EncoderLine:
         return [*self._encoder.edge(self._line, self._us(at_ns), level=on)]
 
     def until(self, now_ns: int) -> list[Observation]:  # noqa: ARG002  `Sensor` requires this argument
-        """Return nothing: from the time without edges, the core concludes that a rotor stands."""
+        """Return nothing: from the time without edges, the core concludes that the rotor stands still."""
         return []
 
     def horizon_ns(self, now_ns: int) -> int:
@@ -140,7 +140,7 @@ class _Beam:
         return [SensorState(t_us=self._us(stuck_ns), sensor=self.name, ok=False)]
 
     def horizon_ns(self, now_ns: int) -> int:
-        """Return the middle of an unfinished pulse, or `now_ns`."""
+        """Return the earliest possible middle of an unfinished pulse, or `now_ns`."""
         return self.pulse.horizon_ns(now_ns)
 
     def _works_again(self, at_ns: int, *, on: bool) -> list[Observation]:

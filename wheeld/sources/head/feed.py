@@ -16,7 +16,7 @@ from wheeld.ports import ByteLink, HostClock, LinkClosedError
 from wheeld.sources.head.reader import WheelHead
 
 TICK_S = 0.05
-"""The interval at which the feed looks whether a tick is due. Polls and time-outs take tenths of a second or more."""
+"""The interval at which the feed checks whether a tick is due. Polls and time-outs take tenths of a second or more."""
 
 
 class HeadFeed:

@@ -39,7 +39,7 @@ _ADVICE: dict[int | None, str] = {
 
 
 class PortUnavailableError(WheeldError, OSError):
-    """The port could not be opened. `why` tells what to do. The same cause always has the same text."""
+    """The port could not be opened. `why` says what to do. The same cause always has the same text."""
 
     def __init__(self, port: str, why: str) -> None:
         super().__init__(f"{port}: {why}")
@@ -134,8 +134,7 @@ class SerialLink:
 
 
 def open_serial(port: str, baud: int, key: str, *, ready: bool = True) -> SerialLink:
-    """Open and lock `port`, which `key` of the configuration names. Raises PortUnavailableError, which tells what to
-    do.
+    """Open and lock `port`, which `key` of the configuration names. Raises PortUnavailableError, which says what to do.
 
     `ready`: whether DTR and RTS are on. A converter may need them for its power, but they reset many boards.
     """

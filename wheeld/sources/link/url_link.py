@@ -31,8 +31,8 @@ head then sends so many in a quarter of an hour."""
 
 
 class UrlLink:
-    """A `ByteLink` at `url`, which `key` of the configuration names, opened by its own thread. `read` also raises the
-    errors of `write`."""
+    """A `ByteLink` to `url`. Its own thread opens it. `key`: the key of the configuration that has the URL. `read` also
+    raises the errors of `write`."""
 
     def __init__(self, url: str, baud: int, key: str) -> None:
         self._url, self._baud, self._key = url, baud, key
