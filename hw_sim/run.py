@@ -38,7 +38,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         description="When a host listens, play a wheel on a pseudo-terminal, until Ctrl-C or the last of the named "
         "scenarios. Press the buttons of chef and table, and print the truth of each coup.",
     )
-    parser.add_argument("--pty", type=Path, required=True, metavar="PATH", help="where the serial port shall appear")
+    parser.add_argument("--pty", type=Path, required=True, metavar="PATH", help="where to make the serial port")
     parser.add_argument("--scenario", nargs="+", metavar="NAME", help="scenarios to play, in order; then it ends")
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="random seed; without --scenario everything is drawn from it"

@@ -179,7 +179,7 @@ class Auditor:
         if foreign[0] is not None:
             raise Fault(f"log {foreign[0]}: no evidence belongs to it: inserted")
         if not self.sealed:
-            raise Fault("no sealed head: nothing proves that the chain was not written anew")
+            raise Fault("no sealed head: nothing proves that the chain was not rewritten")
         self.check_tail()
 
     def check_rows(self, kind: str, table: str, key: str) -> None:

@@ -122,7 +122,7 @@ async def _play(folder: Path, database: str, wheels: int, coups: int) -> None:
             await up.enter_async_context(child(name, [sys.executable, *words], folder / f"{name}.log"))
             for name, words in commands.items()
         ]
-        _say(f"{wheels} wheels play {SPEED:g} times as fast as life. The settings of the house: {settings}")
+        _say(f"{wheels} wheels play {SPEED:g} times as fast as real ones. The settings of the house: {settings}")
         _say(f'the database, for your own questions: psql "{database}"')
         showing = asyncio.create_task(_show(database, coups))
         ends = [asyncio.create_task(each.ended()) for each in (*running, served.process)]

@@ -254,7 +254,7 @@ class Hand:
     def spin_rotor(self) -> str:
         """Push the rotor."""
         rpm = f"{abs(self._speed()) * 60:.0f}"
-        self._change(HELD, amiss=False, already=self.say("The rotor turns, {rpm} turns a minute.", rpm=rpm))
+        self._change(HELD, amiss=False, already=self.say("The rotor already turns, at {rpm} rpm.", rpm=rpm))
         self._push(self._table)
         return self.say("The bouler pushes the rotor.")
 

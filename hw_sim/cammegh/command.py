@@ -33,7 +33,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--product", type=Model, choices=list(Model), required=True, metavar="PRODUCT",
                         help="mercury-360 or slingshot-2")  # fmt: skip
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--pty", type=Path, metavar="PATH", help="where the serial port shall appear")
+    where.add_argument("--pty", type=Path, metavar="PATH", help="where to make the serial port")
     where.add_argument("--tcp", type=int, metavar="PORT", help="listen on the loopback, for socket://; 0: a free port")
     parser.add_argument("--rfc2217", action="store_true", help="with --tcp: use RFC 2217, for rfc2217://")
     parser.add_argument("--kinds", nargs="+", metavar="KIND", help="kinds of coups to draw from (default: all)")

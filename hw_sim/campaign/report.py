@@ -19,7 +19,7 @@ LAPS_SLACK = 0.02
 NEARLY = (3.0, 3.3)
 """A run whose laps are in this range may have too few passes to prove three laps."""
 LOWEST_MARGINS = 10
-"""The number of coups, those with the lowest margins, that the report lists."""
+"""The report lists this many coups: those with the lowest margins."""
 FALSE_VOIDS_ANY = 2
 """How many false voids any campaign may have. In a short campaign, the allowed share would be less than one void."""
 ASKED_ANY, ASKED_SHARE = 2, 1e-4

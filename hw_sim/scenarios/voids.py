@@ -60,7 +60,7 @@ def same_direction(table: SimTable) -> None:
 
 @scenario()
 def early_launch(table: SimTable) -> None:
-    """A valid coup, then a launch before its operations are done."""
+    """After a valid coup the ball is launched before the operations are done."""
     run_and_close(table)
     table.result(table.fall())
     table.wait(1, 4)

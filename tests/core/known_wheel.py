@@ -161,7 +161,7 @@ class KnownWheel:
 
     @property
     def place_lost(self) -> bool:
-        """Whether the table says that nobody knows where the pockets stand: a person names the ball's (§7)."""
+        """Whether the table says that nobody knows where the pockets are: a person names the ball's (§7)."""
         return "rotor/place" in self.table.get("failing", [])
 
     def launch_event(self) -> Event:

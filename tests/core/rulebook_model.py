@@ -27,7 +27,7 @@ FREE: Final[dict[str, str]] = {
     "repeated": "a command given again where it changes nothing: done or refused is left open",
     "chef_idle": "N7 'any time before the number is out', §6 'any running state': without a launch nothing need happen",
     "both_owed": "§6 'both are owed', in no order: 'tout va' first may be refused, or be done",
-    "second_launch": "§6 has no launch within a coup; one was not observed whole (N8), so it is void, of some cause",
+    "second_launch": "§6 has no launch within a coup; one was not observed fully (N8), so it is void, of some cause",
     "unseen_launch": "N8 never lets it be valid; whether a ball that nobody saw run is a coup at all is left open",
     "weak_while_null": "§6 'however few its passes' against §3, where hands carry the ball back: no run was seen",
     "idle_words": "A5, A4: at a closed or a suspended table 'la dernière' and the bouler are not mentioned",
@@ -485,7 +485,7 @@ class Game:
         return free("open_faulty", self.refuses(), self.become(on=True, suspended=True))
 
     def open_at_rest(self) -> Ways:
-        """§6: nobody may bet on a coup that was not observed whole; where it leads to "rien va", nobody bets."""
+        """§6: nobody may bet on a coup that was not observed fully; where it leads to "rien va", nobody bets."""
         opens_no_bets = self.is_kept_closed or (self.tout_va_owed and not self.on and not self.suspended)
         return self.open() if opens_no_bets else (self.refuses(),)
 
@@ -526,7 +526,7 @@ class Game:
         return (self.refuses(),)
 
     def tout_va_at_rest(self) -> Ways:
-        """§6: nobody may bet on a coup that was not observed whole; where bets do not open yet, nobody bets."""
+        """§6: nobody may bet on a coup that was not observed fully; where bets do not open yet, nobody bets."""
         return self.tout_va() if self.operations_owed or self.played else (self.refuses(),)
 
     def tout_va_level_told(self) -> Ways:
@@ -548,7 +548,7 @@ class Game:
         return (self.refuses(),)
 
     def operations_done_at_rest(self) -> Ways:
-        """§6: nobody may bet on a coup that was not observed whole; where "tout va" is owed too, no bets open yet, and
+        """§6: nobody may bet on a coup that was not observed fully; where "tout va" is owed too, no bets open yet, and
         after la dernière none open at all."""
         if self.played and not self.tout_va_owed:
             return self.operations_done()

@@ -231,7 +231,7 @@ class _Law:
         return [now]
 
     def _when_at_rest(self, now: Now, opened: Now) -> Iterable[Now]:
-        """Section 6: nobody may bet on a coup that was not observed whole. Once a reader has met the fallen ball, its
+        """Section 6: nobody may bet on a coup that was not observed fully. Once a reader has met the fallen ball, its
         rest may be proven or not; back in "rien va" only a ball on the track is waited for."""
         if not now.is_launched:
             return [opened]

@@ -1,4 +1,4 @@
-"""docs/rulebook.md 6: nobody may bet on a coup that was not observed whole. While a launched ball runs or falls, of
+"""docs/rulebook.md 6: nobody may bet on a coup that was not observed fully. While a launched ball runs or falls, of
 whichever coup, or of none, no command opens the bets; and nobody is stranded by it.
 """
 

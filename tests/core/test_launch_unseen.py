@@ -1,4 +1,4 @@
-"""A ball that may have run before the sensors watched: its coup was not observed whole (docs/rulebook.md N8)."""
+"""A ball that may have run before the sensors watched: its coup was not observed fully (docs/rulebook.md N8)."""
 
 from __future__ import annotations
 

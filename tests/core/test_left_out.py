@@ -108,7 +108,7 @@ def test_a_resume_that_leaves_too_little_is_refused_in_words(
     refused = evening.say("resume", reason=WHY, without=without)
     assert not refused.done
     assert why in refused.why
-    assert "a sensor fails, or a needed sensor is left out: no coup could be observed whole" in refused.why
+    assert "a sensor fails, or a needed sensor is left out: no coup could be observed fully" in refused.why
     assert (evening.state, evening.last("table").payload["without"]) == ("suspended", [])
 
 

@@ -1,4 +1,4 @@
-"""How far verdicts were from flipping, each measure by itself and as published."""
+"""How far verdicts were from other verdicts, each measure by itself and as published."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def test_a_suspension_of_a_running_coup_ends_in_rien_va() -> None:
 
 @pytest.mark.parametrize("launched", ["before the suspension", "during the suspension", "while a sensor failed"])
 def test_resume_is_refused_while_a_ball_is_seen_running(launched: str) -> None:
-    """§6: nobody may bet on a coup that was not observed whole."""
+    """§6: nobody may bet on a coup that was not observed fully."""
     evening = Evening().open()
     if launched == "before the suspension":
         passes = evening.launch()

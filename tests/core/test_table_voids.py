@@ -553,7 +553,7 @@ def test_n8_a_fault_between_coups_suspends_and_resume_returns_to_where_it_was() 
 
 
 def test_n8_a_number_without_a_proven_direction_is_no_result() -> None:
-    """A coup that could not be observed whole is never valid: one beam alone counts laps of either direction."""
+    """A coup that could not be observed fully is never valid: one beam alone counts laps of either direction."""
     evening = Evening(msgspec.structs.replace(FRENCH, beams_deg=(0, 100))).open()
     passes = evening.launch(laps=6)
     for one in passes:

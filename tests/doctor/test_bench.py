@@ -200,15 +200,15 @@ def test_swapped_readers_are_found_by_a_ball_in_any_pocket(
         bench.seen = exchanged(seen)
         assert doctor(path, learn=False) == Exit.BAD_DATA
         out = capsys.readouterr().out
-        assert "wrong  reader 2 stands where reader 3 should stand" in out
+        assert "wrong  reader 2 is where reader 3 should be" in out
         command = f"wheeld doctor {path} --seconds 180 --learn --number 0"
         assert f"or put the ball into pocket 0 and learn the angles with `{command}`\n" in out
-        assert "wrong  reader 3 stands where reader 2 should stand" in out
+        assert "wrong  reader 3 is where reader 2 should be" in out
         assert out.count(command) == 1
         for healthy in (seen, late(seen, 20_000)):
             bench.seen = healthy
             assert doctor(path, learn=False) == Exit.OK
-            assert not re.search(r"reader \d stands", capsys.readouterr().out), "in which pocket it lies nobody said"
+            assert not re.search(r"reader \d is where", capsys.readouterr().out), "in which pocket it lies nobody said"
 
 
 def test_what_should_be_looked_at_has_a_code_of_its_own_and_one_line(
@@ -235,7 +235,7 @@ def test_the_summary_shows_an_encoder_without_z(
 ) -> None:
     bench.told = {"gpio": {"encoder_violations": 3}}
     assert doctor(tmp_path / "wheel.toml") == Exit.BAD_DATA
-    assert "Z never shows where the rotor stands" in capsys.readouterr().out
+    assert "Z never shows where the rotor is" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

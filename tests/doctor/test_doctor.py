@@ -43,13 +43,13 @@ async def test_a_wheel_is_aligned(tmp_path: Path) -> None:
         code, out, err = await doctor("-c", str(path), "--seconds", "3", "--learn")
         await playing
         assert code == Exit.OK, out + err
-        (found_deg,) = re.findall(r"wrong  beam 2 stands at ([0-9.]+)°.+; learn the angles with `wheeld doctor", out)
+        (found_deg,) = re.findall(r"wrong  beam 2 is at ([0-9.]+)°.+; learn the angles with `wheeld doctor", out)
         assert f"`wheeld doctor {path} --seconds 180 --learn`, or move the sensor\n" in out, "the wheel as it was given"
         assert abs(float(found_deg) - 90) < 1
         playing = asyncio.create_task(wheel.play("valid", "valid", "valid"))
         _, out, err = await doctor("-c", str(path), "--seconds", "3")
         await playing
-    assert re.search(r"ok  beam 2 stands at [0-9.]+° ±", out), out + err
+    assert re.search(r"ok  beam 2 is at [0-9.]+° ±", out), out + err
     assert "from beams_deg" not in out
     learned = load(path).table.beams_deg
     assert all(abs(apart_deg(a, b)) < 1 for a, b in zip(learned, LAYOUT.beams_deg, strict=True)), learned

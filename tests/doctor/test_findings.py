@@ -161,7 +161,7 @@ def test_geometry_against_the_configuration() -> None:
     ]
     listed = list(of_geometry(learned, BEAMS_DEG, "beam", to_learn("w.toml")))
     assert [each.level for each in listed] == ["ok", "wrong", "wrong", "wrong", "wrong"]
-    assert "beam 2 stands where beam 3 should" in listed[1].what
+    assert "beam 2 is where beam 3 should" in listed[1].what
     assert "5° from beams_deg" in listed[3].what
     assert "not in the configuration" in listed[4].what
     assert [do(each).rpartition("`")[0] for each in listed[1:4]] == [
@@ -225,7 +225,7 @@ def test_an_encoder_without_z_is_said_to_be_one() -> None:
         for each in of_signals(Signals(TICKS, SINGLE_ZERO), beams=0, readers=0, violations=25)
         if each.level != "ok"
     ]
-    assert [(each.level, "Z never shows where the rotor stands" in each.what) for each in listed] == [("wrong", True)]
+    assert [(each.level, "Z never shows where the rotor is" in each.what) for each in listed] == [("wrong", True)]
     (still,) = of_signals(Signals(TICKS, SINGLE_ZERO), beams=0, readers=0, violations=0)
     assert "turn the rotor" in do(still)
 

@@ -101,11 +101,11 @@ def test_what_was_found_is_stored_signed_and_shown(tmp_path: Path, moved: list[O
     assert 0.3 < slowest < fastest < 4
     first = details["findings"][0]
     assert (first["level"], first["code"]) == ("wrong", "place_wrong")
-    assert first["what"].startswith("beam 2 stands at 9")
+    assert first["what"].startswith("beam 2 is at 9")
     assert {each["level"] for each in details["findings"][1:]} == {"ok"}
     assert main(["journal", "show", str(journal)]) == Exit.OK
     assert "doctor by Rossi (seconds " in (line := capsys.readouterr().out)
-    assert "findings level wrong code place_wrong what beam 2 stands at 9" in line
+    assert "findings level wrong code place_wrong what beam 2 is at 9" in line
 
 
 def test_without_a_name_it_is_the_login_and_nothing_is_said_to_be_rewritten(
@@ -164,7 +164,7 @@ def test_a_journal_of_another_gets_nothing(
     open_writer(journal, owner=owner, signer=None if theirs is None else FileSigner(keys[theirs])).close()
     assert doctor(wheel(tmp_path, key=None if ours is None else keys[ours])) == Exit.BAD_DATA
     said = capsys.readouterr()
-    assert "wrong  beam 2 stands at 9" in said.out, "the technician reads it all the same"
+    assert "wrong  beam 2 is at 9" in said.out, "the technician reads it all the same"
     assert "what was found is not stored\n" in said.err
     assert why in said.err
     assert shown(journal, capsys) == []
@@ -190,7 +190,7 @@ def test_a_daemon_that_starts_meanwhile_keeps_its_journal(
     with closing(open_writer(journal, owner=OWNER)):
         assert doctor(wheel(tmp_path)) == Exit.NOT_OPENED
     said = capsys.readouterr()
-    assert "wrong  beam 2 stands at 9" in said.out
+    assert "wrong  beam 2 is at 9" in said.out
     assert "another wheeld has it open, and each wheel has one daemon" in said.err
     assert shown(journal, capsys) == []
 

@@ -284,8 +284,8 @@ def test_a_trouble_is_said_once_until_the_connection_stands(capsys: pytest.Captu
     troubles = Troubles(Catalogue("en"))
     for trouble in (
         "the broker refuses cmd/chef/resend: Not authorized",
-        "no answer to resend from seq 1 (1 in a row): the wheel is away, or the broker's access list refuses it",
-        "no answer to resend from seq 1 (2 in a row): the wheel is away, or the broker's access list refuses it",
+        "no answer to resend from seq 1 (1 in a row): the wheel is offline, or the broker's access list refuses it",
+        "no answer to resend from seq 1 (2 in a row): the wheel is offline, or the broker's access list refuses it",
     ):
         troubles.tell(trouble)
     (line,) = capsys.readouterr().err.splitlines()

@@ -280,7 +280,7 @@ def test_each_thing_that_a_table_waits_for_has_a_button_or_comes_by_itself() -> 
         (["chip"], "chip", "already"),
         ([], "plug", "The cable is plugged in"),
         (["unplug"], "unplug", "unplugged already"),
-        ([], "spin-rotor", "The rotor turns"),
+        ([], "spin-rotor", "The rotor already turns"),
         (["stop-rotor"], "stop-rotor", "already"),
         (["stop-rotor"], "same-direction", "stands still"),
         (["second-ball"], "second-ball", "already"),
@@ -317,7 +317,7 @@ def press_at_random(bench: VirtualBench, rng: random.Random, names: list[str], c
     for name in ("spin-rotor", "second-ball-out", "power-on"):  # no table asks for that before a launch
         with suppress(NotPossibleError):
             bench.play.press(name)
-    bench.run(LOOK_S)  # a ball that is launched while the daemon starts was not observed whole
+    bench.run(LOOK_S)  # a ball that is launched while the daemon starts was not observed fully
 
 
 @pytest.mark.parametrize("seed", [*SEEDS, HELD_UP])

@@ -145,7 +145,7 @@ def test_after_restarts_at_any_moments_coups_go_on(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(SLIPS))
 def test_after_a_slip_of_the_disc_and_a_restart_coups_go_on(seed: int) -> None:
-    """No button names the ball's pocket, without which nobody knows where the pockets stand."""
+    """No button names the ball's pocket, without which nobody knows where the pockets are."""
     bench = Bench(f"slip {seed}", LAYOUT)
     bench.play(bench.rng.uniform(60, 150))
     bench.live.table.slip_disc(bench.rng.choice((-20, -9, -5, 5, 9, 20)))

@@ -257,7 +257,7 @@ SPOILT: dict[str, tuple[Spoil, str]] = {
         lambda lost: [*lost.messages, json.dumps({"checkpoint": checkpoint_of(lost.messages, OTHER)}).encode()],
         "the checkpoint at its end is not of these records",
     ),
-    "behind the checkpoint": (lambda lost: [*lost.lines, lost.lines[0]], "behind its checkpoint"),
+    "behind the checkpoint": (lambda lost: [*lost.lines, lost.lines[0]], "follows its checkpoint"),
     "a gap that fits nowhere": (
         lambda lost: anew(lost, 3, lost.signer, gap={"first_seq": 9, "last_seq": 9, "by": "x", "why": "x"}),
         "seq 4: the numbers that it reports as lost do not lie between seq 3 and this one",

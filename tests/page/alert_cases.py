@@ -150,7 +150,7 @@ CASES = (
     Case("three breakdowns in an evening", {BROKEN: steps(10, 60, 110), "wheeld_results_total": "0+1x120"}, 115),
     Case("three voids of the chef", {CHEF: steps(70, 80, 90), "wheeld_results_total": "0+1x120"}, 100),
     Case(
-        "28 of 216 verdicts were near to flipping, by their laps",
+        "28 of 216 verdicts were nearly another verdict, by their laps",
         {LOW: "0+0.039x400", LOW_VOID: "0+0.039x400", LOW_POCKET: "0+0.01x400", FAIR: "0+0.1x400"}
         | {OF_LAPS: "0+0.2x400", OF_LAPS_VOID: "0+0.1x400", OF_POCKET: "0+0.3x400"},
         400,

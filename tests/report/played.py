@@ -70,7 +70,7 @@ class Fault:
     slips_late: bool = False
     """Only in the second half."""
     low_late: float = 0.0
-    """Part of the verdicts of the second half that are near to flipping."""
+    """Part of the verdicts of the second half that are nearly another verdict."""
     late_beam_s: float = 0.0
     """By how much beam 1 is late."""
     signature: float = 0.0

@@ -50,10 +50,10 @@ def test_a_wheel_in_good_order_is_accused_of_nothing() -> None:
         (Fault(rotor_lost=0.4), "drift_rotor_speed", "speed of the rotor: changed by -"),
         (Fault(one_way=0.45), "direction_balance", "bouler Rossi launched"),
         (Fault(slipping=0.25), "undecided", "the sensors did not decide "),
-        (Fault(slipping=0.1, slips_late=True), "undecided_rising", "fell in the second half"),
-        (Fault(low_late=0.09), "low_margins_rising", "by the measure direction, fell in the second half"),
+        (Fault(slipping=0.1, slips_late=True), "undecided_rising", "were in the second half"),
+        (Fault(low_late=0.09), "low_margins_rising", "by the measure direction, were in the second half"),
         (Fault(signature=0.7), "signature", "bouler Rossi, "),
-        (Fault(more_voids=12), "voids_rising", "fell in the second half"),
+        (Fault(more_voids=12), "voids_rising", "were in the second half"),
     ],
 )
 def test_a_fault_is_found_and_named(fault: Fault, code: str, words: str) -> None:

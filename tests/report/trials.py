@@ -93,7 +93,7 @@ ROWS = (
         0.5,
     ),
     Row(
-        "8 % of the verdicts of the second half are near to flipping",
+        "8 % of the verdicts of the second half are nearly another verdict",
         Fault(low_late=0.08),
         600,
         frozenset({"low_margins_rising"}),

@@ -348,8 +348,8 @@ def test_where_nobody_can_answer_nothing_is_done_and_the_exit_code_says_so(
     assert "nothing was done, because nobody can answer here: give --yes" in capsys.readouterr().out
     assert run(computer) == Exit.USAGE
     assert capsys.readouterr().err == (
-        "wheeld: nobody can answer here, for the input is not a terminal: nothing was done; `wheeld setup --yes` says "
-        "what to give\n"
+        "wheeld: nobody can answer here, because the input is not a terminal: nothing was done; `wheeld setup --yes` "
+        "says what to give\n"
     )
     with pytest.raises(ConfigError) as wrong:
         run(computer, "--yes")

@@ -427,8 +427,8 @@ class MqttConnection:
         self._note_answer("subscription", self._availability, None if heard else UNHEARD)
 
     async def _hear_another(self, client: MqttClient) -> None:
-        """Answer `online` when another run of the table's daemon says `offline`: it asks whether we are there. With a
-        client id of its own it did not end our connection. Returns when another run says `online`, or when the
+        """Answer `online` when another run of the table's daemon says `offline`: it asks whether we are there. It did
+        not end our connection if its client id differs from ours. Returns when another run says `online`, or when the
         connection has ended."""
         with suppress(MqttError):
             while not self._other_says("online"):

@@ -72,7 +72,7 @@ _PANEL = (*_FEED, "notice", "board", "availability", "reply", RESPONSE)
 ROLES = (
     Role(
         name="wheel",
-        about="The wheel's daemon. Its own messages at the broker show it an older copy of its journal, or a clone.",
+        about="The wheel's daemon. From its own messages at the broker it learns of an older journal, or of a clone.",
         is_at_table=True,
         reads=("ack", "table", "notice", "availability", "cmd/+/+"),
         publishes=(*_FEED, "notice", "board", "health", "availability", "reply", RESPONSE),
@@ -123,7 +123,7 @@ ROLES = (
     ),
     Role(
         name="inspector",
-        about="The inspector is warned of a change of bouler, acknowledges it, and learns of all else that people see.",
+        about="The inspector is warned of a change of bouler, acknowledges it, and learns all that people see.",
         reads=_PANEL,
         commands=("acknowledge",),
     ),

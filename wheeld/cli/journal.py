@@ -142,7 +142,7 @@ def adopt(options: argparse.Namespace) -> Exit:
         here = journal.reader.messages(adoption.first_seq, 1)
     first, last = adoption.first_seq, adoption.last_seq
     sys.stdout.write(f"the next message is seq {last + 1}; it says that {first} to {last} are not in this journal\n")
-    sys.stdout.write(f"the next coup is number {last + 1}: no lost coup can have so high a number\n")
+    sys.stdout.write(f"the next coup is number {last + 1}: no lost coup has a number as high as this\n")
     if here:
         what = f"the messages that this journal stored from seq {first} on were never published, and will not be"
         show = shlex.join(["wheeld", "journal", "show", str(options.file), "--from-seq", str(first)])

@@ -23,12 +23,12 @@ _HINTS = (
     ("Unescaped", Text(r"in a text write \\ for each \, or put the text between ' and '")),
     (
         "Unclosed array",
-        Text("a list stands between [ and ], with commas between its values: {example}", {"example": "[0, 90]"}),
+        Text("a list is between [ and ], with commas between its values: {example}", {"example": "[0, 90]"}),
     ),
     (
         "Unclosed inline table",
         Text(
-            "names and their values stand between {opens} and {closes}, with commas: {example}",
+            "names and their values are between {opens} and {closes}, with commas: {example}",
             {"opens": "{", "closes": "}", "example": '{ panel-7 = "chef" }'},
         ),
     ),

@@ -241,7 +241,7 @@ class Trouble(Named):
     MISDATED = "misdated", "the sensor board gave an event an impossible time", _PROBATION
     SLIPPED = (
         "slipped",
-        "nobody knows where the pockets stand: the encoder slipped, the ball was moved, or a reader is out of place",
+        "nobody knows where the pockets are: the encoder slipped, the ball was moved, or a reader is out of place",
         "lay the ball in a pocket, let the rotor turn, and resume with its number; if it comes again: `wheeld doctor`",
     )
     BLIND = "blind", "the sensor did not see a ball that others saw", "clean it, align it and check its wire"

@@ -278,7 +278,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         _key(
             "table.test",
-            "whether this is a bench table: every message is marked, and no feed takes it for a live one",
+            "whether this is a bench table: every message is marked, and no feed accepts it as a live one",
             TRUE_OR_FALSE,
             example=True,
         ),
@@ -549,7 +549,7 @@ def _beams(setting: TableSetting) -> Iterator[Problem]:
         yield (
             "beams_deg",
             Text(
-                "two beams that stand opposite each other (within {degrees}°) can't show the ball's direction "
+                "two beams opposite each other (within {degrees}°) can't show the ball's direction "
                 "({article}): move one, or add a third",
                 {"degrees": MIRROR_DEG, **article},
             ),

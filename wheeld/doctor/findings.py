@@ -263,17 +263,17 @@ def of_geometry(
             what = Text("{sensor}: its angle is known only to ± {spread}°", at)
             yield Finding("look", "place_unsteady", what, STEADY[kind])
         elif each.lacks is not None and other in (None, each.index):
-            what = Text("{sensor} stands at {angle}°, measured in one direction of the rotor only", at)
+            what = Text("{sensor} is at {angle}°, measured in one direction of the rotor only", at)
             yield Finding("look", "place_unsteady", what, BOTH_WAYS[each.lacks])
         elif abs(off_deg := apart_deg(each.angle_deg, configured_deg[each.index])) <= OFF_DEG:
-            yield Finding("ok", "place_right", Text("{sensor} stands at {angle}° ± {spread}°", at))
+            yield Finding("ok", "place_right", Text("{sensor} is at {angle}° ± {spread}°", at))
         elif other is not None:
             where = {**at, "other": sensor_text(f"{kind}/{other}")}
-            what = Text("{sensor} stands where {other} should stand, at {angle}°", where)
+            what = Text("{sensor} is where {other} should be, at {angle}°", where)
             do = Text("their wires are swapped: swap them back, or {learn}", {"learn": learn})
             yield Finding("wrong", "places_swapped", what, do, is_angle=True)
         else:
-            what = Text("{sensor} stands at {angle}°, {off}° from {key}", {**at, "off": round(abs(off_deg), 1)})
+            what = Text("{sensor} is at {angle}°, {off}° from {key}", {**at, "off": round(abs(off_deg), 1)})
             do = Text("{learn}, or move the sensor", {"learn": learn})
             yield Finding("wrong", "place_wrong", what, do, is_angle=True)
 
@@ -476,7 +476,7 @@ def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
     edges = sum(signals.edges.values())
     counted: dict[str, Part] = {"edges": edges, "sectors": signals.ticks, "lost": signals.skipped_edges}
     if not edges and violations:
-        what = Text("A and B of the encoder change, but Z never shows where the rotor stands")
+        what = Text("A and B of the encoder change, but Z never shows where the rotor is")
         do = Text("check wire, supply and gap of Z, and whether rotor_ticks is the number of sectors of this encoder")
         yield Finding("wrong", "index_silent", what, do)
         return

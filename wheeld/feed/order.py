@@ -180,8 +180,8 @@ class Order:
             self.counters["unanswered"] += 1
             self._silences += 1
             self._manner.tell(
-                f"no answer to resend from seq {self._asked_from} ({self._silences} in a row): the wheel is away, or "
-                "the broker's access list refuses the request or the answer"
+                f"no answer to resend from seq {self._asked_from} ({self._silences} in a row): the wheel is offline, "
+                "or the broker's access list refuses the request or the answer"
             )
         missing = f"seq {self.seq + 1} is missing" if self._beyond > self.seq else f"is there more than seq {self.seq}?"
         self.counters["questions"] += 1

@@ -128,7 +128,7 @@ def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") ->
         f"{what}, but this journal, which ends at seq {journal.last_seq()}, does not have it: an older copy was "
         "restored, another file is in its place, or another computer runs this table with this key. Nothing more "
         "was published. FIRST LOOK FOR THE OTHER COMPUTER (the broker's log says from where this table connects) "
-        "and stop its wheeld: if it runs on, the command makes two wheels. Then put the newest file back. Only if "
-        "that file is lost, go on behind it by the command beside this text",
+        "and stop its wheeld: if it continues to run, the command makes two wheels. Then put the newest file back. "
+        "Only if that file is lost, continue after it with the command beside this text",
         f"{seq}:{last_hash}" if last_hash else str(seq),
     )

@@ -373,7 +373,7 @@ class JournalReader:
         return None if row is None else int(row[0])
 
     def sealed_from(self, n: int) -> int | None:
-        """Return the number of the last record that the first seal over record `n` covers. None if there is none."""
+        """Find the first seal over record `n`. Return the last record that it covers. None if there is no such seal."""
         row = self.database.row("SELECT min(n) FROM heads WHERE n >= ?", n)
         return None if row is None or row[0] is None else int(row[0])
 

@@ -81,7 +81,7 @@ class _Records:
         # First find the checkpoint, and the numbers that are reported as lost.
         for number, line in enumerate(self._file, 1):
             if self._noted is not None:
-                raise RestoreError("something stands behind its checkpoint, which must be its last line")
+                raise RestoreError("something follows its checkpoint, which must be its last line")
             place = _read(number, line, _Place)
             self._noted = place.checkpoint
             if place.gap is not None:
@@ -116,7 +116,7 @@ class _Records:
         if (message.site, message.table) != (self._owner.site, self._owner.table):
             raise ValueError(f"it is of {message.site}/{message.table}, but this wheel is {self._owner}")
         if message.test is not self._owner.test:
-            raise ValueError("a bench table and a live table never have one journal")
+            raise ValueError("a bench table and a live table never share a journal")
         if gap is not None:
             if not 0 < gap.first_seq <= self.seq + 1 <= gap.last_seq == message.seq - 1:
                 raise ValueError(f"the numbers that it reports as lost do not lie between seq {self.seq} and this one")

@@ -75,7 +75,7 @@ def _verified(
             report.blame(f"record {n}: its head is not the noted one: this or an earlier record was changed")
     _compare_rows(journal, walk)
     if keys is not None and report.sealed is None:
-        report.blame("no sealed head: nothing proves that the chain was not written anew")
+        report.blame("no sealed head: nothing proves that the chain was not rewritten")
     for fault in tail_faults(journal, walk.check, is_keyed=walk.key is not None):
         report.blame(fault)
     return report

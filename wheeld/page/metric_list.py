@@ -202,7 +202,7 @@ METRICS: tuple[Single | Histogram, ...] = (
     ),
     Histogram(
         "wheeld_verdict_margin_ratio",
-        'how far a verdict was from flipping, 0 to 1, since the page started; `verdict` is "result" or "void"',
+        'how far a verdict was from another one, 0 to 1, since the page started; `verdict` is "result" or "void"',
         lambda view: view.wheel.margins.items(),
         ("verdict", "margin_of"),
     ),
@@ -241,7 +241,7 @@ METRICS: tuple[Single | Histogram, ...] = (
     ),
     Single(
         "wheeld_clock_drift_ratio",
-        "by which part the clock of the sensors goes too fast: 0.00001 is 10 ppm",
+        "by what share the clock of the sensors is too fast: 0.00001 is 10 ppm",
         _of_health(lambda health: health.clock.drift_ppm, per=1e6),
     ),
     Single(

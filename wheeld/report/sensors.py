@@ -131,9 +131,7 @@ def sensors(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Sen
             sensor=sensor.name,
             late=say.decimal(round(1e3 * one.late_s, 1)),
         )
-        action = say.say(
-            "Check this beam's filter, cable and input, and the angle at which it stands; change it if it stays late."
-        )
+        action = say.say("Check this beam's filter, cable, input and angle; change it if it stays late.")
         p = p_of(one.late_s, _tolerated_s(one), one.error_s, one.runs)
         checks.append(Check(code="beam_late", p=p, said=said, action=action))
     checks += [check for measured in margins for check in _low(measured, verdicts, say)]
@@ -196,7 +194,7 @@ def _low(one: Margins, verdicts: int, say: Catalogue) -> list[Check]:
     tolerated = TOUCHED_TOLERATED if one.measure == "slowing" else LOW_TOLERATED
     many = Check(code="low_margins", p=more_than(one.low, verdicts, tolerated), said=said, action=action)
     rising = say.say(
-        "{late} of {low} verdicts that were nearly another verdict, by the measure {measure}, fell in the second half "
+        "{late} of {low} verdicts that were nearly another verdict, by the measure {measure}, were in the second half "
         "of the period",
         late=one.low_late,
         low=one.low,

@@ -59,7 +59,7 @@ def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
         # This check asks whether the cause has become more frequent.
         of_late = sum(at >= middle for at in of_cause)
         said = say.say(
-            "{count} of {total} voids of the cause {cause} fell in the second half of the period",
+            "{count} of {total} voids of the cause {cause} were in the second half of the period",
             count=of_late,
             total=count,
             cause=name,
@@ -84,7 +84,7 @@ def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
         count = len(undecided)
         many = say.say("the sensors did not decide {count} of {total} coups", count=count, total=total)
         more = say.say(
-            "{late} of {count} coups that the sensors did not decide fell in the second half of the period",
+            "{late} of {count} coups that the sensors did not decide were in the second half of the period",
             late=undecided_late,
             count=count,
         )

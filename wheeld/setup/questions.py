@@ -141,7 +141,7 @@ def take_defaults(answers: Answers, here: Here, *, unasked: bool = True) -> None
         wrong = answers.problems()
         if not unasked and not wrong:
             what = Text(
-                "nobody can answer here, for the input is not a terminal: nothing was done; {command} says what to "
+                "nobody can answer here, because the input is not a terminal: nothing was done; {command} says what to "
                 "give",
                 {"command": "`wheeld setup --yes`"},
             )

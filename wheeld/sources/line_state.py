@@ -59,7 +59,7 @@ class LineState:
         self._standing.setdefault(trouble, details)
 
     def over(self, *troubles: Trouble) -> None:
-        """Remember that these troubles do not stand, or no longer stand."""
+        """Remember that none of these troubles is present now."""
         for trouble in troubles:
             self._standing.pop(trouble, None)
 

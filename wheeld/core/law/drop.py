@@ -123,7 +123,7 @@ ROWS = (
     ),
     ignore(F.NUMBER_NOT_PROVEN, ELSEWHERE, "", "no coup is running, or its number awaits the chef"),
     ignore(F.ROTOR_STOPPED_IN_FALL, ELSEWHERE, "N5", "a stop of the rotor counts only until the drop"),
-    breakdown(F.NUMBER_UNPROVEN, RUNNING, "a coup that was not observed whole is never valid"),
+    breakdown(F.NUMBER_UNPROVEN, RUNNING, "a coup that was not observed fully is never valid"),
     on(
         F.NUMBER_UNCONFIRMED,
         RUNNING,
@@ -170,7 +170,7 @@ ROWS = (
         Act.ASTRAY,
     ),
     breakdown(
-        NUMBERS, S.BETS_CLOSED_EARLY, "bets are closed and the ball fell, yet its launch was not seen", Act.BEGIN
+        NUMBERS, S.BETS_CLOSED_EARLY, "bets are closed and the ball fell, but its launch was not seen", Act.BEGIN
     ),
     void(F.ROTOR_STOPPED_RUNNING, RUNNING, Cause.ROTOR_STOPPED_RUNNING, "the rotor stopped while the ball ran"),
     ignore(
@@ -184,7 +184,7 @@ ROWS = (
         F.ROTOR_STOPPED_BEFORE_DROP,
         RUNNING,
         Cause.ROTOR_STOPPED_BEFORE_DROP,
-        "the rotor stopped before the ball fell in a number",
+        "the rotor stopped before the ball fell into a pocket",
     ),
     ignore(
         F.ROTOR_STOPPED_BEFORE_DROP,
@@ -221,7 +221,7 @@ ROWS = (
     breakdown(
         (F.BALL_MOVED, F.BALL_CARRIED),
         (S.BETS_CLOSED_EARLY, *RUNNING),
-        "bets are closed and the ball lies elsewhere, yet no beam saw it run",
+        "bets are closed and the ball lies elsewhere, but no beam saw it run",
         Act.BEGIN,
     ),
     notice(
@@ -244,7 +244,7 @@ ROWS = (
         (S.CLOSED, S.SUSPENDED),
         STAY,
         "7",
-        "no reader saw it taken: a hand moved it while the rotor stood or nobody watched, or the encoder has slipped",
+        "no reader noticed this: a hand moved it while the rotor stood or nobody watched, or the encoder has slipped",
         Act.LOSE_PLACE,
     ),
     ignore(F.BALL_CARRIED, ELSEWHERE, "", "no game is on; people may move the ball"),

@@ -20,7 +20,7 @@ from wheeld.core.law.rows import (
 S, F = State, Fact
 
 ROWS = (
-    breakdown(F.LAUNCH_UNSEEN, BEFORE_LAUNCH, "a ball runs whose launch was not observed", Act.BEGIN),
+    breakdown(F.LAUNCH_UNSEEN, BEFORE_LAUNCH, "a ball runs, and its launch was not observed", Act.BEGIN),
     void(
         F.LAUNCH_UNSEEN,
         S.OPERATIONS,
@@ -30,7 +30,7 @@ ROWS = (
         to=S.RIEN_VA_OPERATIONS_OWED,
     ),
     ignore(F.LAUNCH_UNSEEN, ELSEWHERE, "", "this is the ball of the coup that is void already"),
-    breakdown((F.LAUNCH_UNSEEN, F.UNOBSERVED_COUP), RUNNING, "the coup that runs was not observed whole"),
+    breakdown((F.LAUNCH_UNSEEN, F.UNOBSERVED_COUP), RUNNING, "the coup that runs was not observed fully"),
     breakdown(F.UNOBSERVED_COUP, S.BETS_CLOSED_EARLY, "the wheel has counted a coup that nobody observed", Act.BEGIN),
     notice(
         F.UNOBSERVED_COUP,

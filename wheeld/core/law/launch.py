@@ -39,7 +39,7 @@ ROWS = (
         Act.BEGIN,
         to=S.RIEN_VA_OPERATIONS_OWED,
     ),
-    breakdown(F.LAUNCHED, RUNNING, "a second launch within a coup means that the first was not observed whole"),
+    breakdown(F.LAUNCHED, RUNNING, "a second launch within a coup means that the first was not observed fully"),
     notice((F.LAUNCHED, F.LAUNCH_UNSEEN), S.CLOSED, "launch_while_closed", "6", "no game is on", Act.OVERTAKE),
     notice((F.LAUNCHED, F.LAUNCH_UNSEEN), S.SUSPENDED, "launch_while_suspended", "6", "no game is on", Act.OVERTAKE),
     notice(

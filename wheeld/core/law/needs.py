@@ -67,7 +67,7 @@ def is_seen_elsewhere(known: Known) -> bool:
 
 def must_rest_first(known: Known) -> bool:
     """Return whether the command that the table awaits is refused until the ball rests. This is so for every command
-    that opens the bets, whichever coup the ball belongs to: nobody may bet on a coup that was not observed completely
+    that opens the bets, whichever coup the ball belongs to: nobody may bet on a coup that was not observed fully
     (docs/rulebook.md 6). While a ball is on the track, "resume" is refused even if it opens no bets. Nobody has to end
     the refusal: it ends when the ball is seen at rest, or has had enough time to fall."""
     where, table = known.observer.ball.where, known.table_state
@@ -138,14 +138,14 @@ def _why_no_place(known: Known) -> Text | None:
     if pocket is None:
         return Text(Trouble.SLIPPED.mend) if PLACE in observer.faults else None
     if PLACE not in observer.faults and known.pockets.order[pocket] != known.table_state.ball_belongs_in:
-        return Text("the sensors know where the pockets stand: give no number")
+        return Text("the sensors know where the pockets are: give no number")
     if observer.off_by(pocket, known.now_us) is None:
         return Text("no reader has seen the ball lie still in a pocket yet: does the rotor turn?")
     return None
 
 
 def why_not(known: Known) -> tuple[Text, ...]:
-    """Return why coups could not be observed completely after the present command. Empty if nothing prevents this."""
+    """Return why coups could not be observed fully after the present command. Empty if nothing prevents this."""
     observer, after = known.observer, left_out_after(known)
     if unknown := [sensor for sensor in after if sensor not in observer.setting.sensors]:
         return (Text("this table has no such sensor: {names}", {"names": ", ".join(unknown)}),)
@@ -220,7 +220,7 @@ SENSORS_WORK = Need(
     lambda known: not why_not(known),
     A.REPAIR,
     "N8",
-    "a sensor fails, or a needed sensor is left out: no coup could be observed whole",
+    "a sensor fails, or a needed sensor is left out: no coup could be observed fully",
     reasons=why_not,
 )
 LEVEL_TOLD = Need(
@@ -270,7 +270,7 @@ AT_REST = Need(
     lambda known: not must_rest_first(known),
     A.BALL_AT_REST,
     "6",
-    "a ball runs or falls: nobody may bet on a coup that was not observed whole; wait until it rests",
+    "a ball runs or falls: nobody may bet on a coup that was not observed fully; wait until it rests",
 )
 NO_OBSTACLE = Need(
     "no_obstacle",
@@ -320,7 +320,7 @@ HAS_VERDICT = Need(
 
 BETS_OPEN = (AT_REST, NO_OBSTACLE)
 PLAY = (WHEEL_PLAYS, SENSORS_WORK, LEVEL_TOLD)
-"""If these needs are met, the next coups can be observed completely."""
+"""If these needs are met, the next coups can be observed fully."""
 NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
 """The cylinder is clear. These needs do not refuse a launch: with an object in the cylinder, the coup is void (N6)."""
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
@@ -336,7 +336,7 @@ def lacking(row: Row, known: Known) -> list[Need]:
 
 
 def in_the_way(row: Row, known: Known) -> Need | None:
-    """Return the first unmet need for which a command with this row is refused. If there is none, return the first
-    unmet need for which a person's word is enough, or None."""
+    """Return the first unmet need that refuses a command with this row. If there is none, return the first unmet need
+    for which a person's word is enough, or None."""
     lacks = lacking(row, known)
     return next((need for need in lacks if need.text), next((need for need in lacks if need.word), None))

@@ -36,7 +36,7 @@ class Act(Enum):
     DOUBT = "which number awaits the chef is in doubt"
     CONFIRM = "publish the result by the chef's word"
     DISOWN = "let the run belong to no future coup"
-    LOSE_PLACE = "where the pockets stand is in doubt"
+    LOSE_PLACE = "the place of the pockets is in doubt"
     ASTRAY = "after a gap the ball lies elsewhere: the chef confirms each number"
     AT_HOME = "the ball is where it belongs; if readers saw a hand bring it there, the doubt ends"
     OVERTAKE = "what is seen from now on does not concern the number that awaits the chef"
@@ -160,7 +160,7 @@ def void(
 
 
 def breakdown(facts: Facts, states: States, text: str, *acts: Act, rules: str = "") -> Clause:
-    """Make the coup void because it was not observed completely (N8), and suspend play."""
+    """Make the coup void because it was not observed fully (N8), and suspend play."""
     return void(facts, states, Cause.BREAKDOWN, text, *acts, to=State.SUSPENDED, rules=rules)
 
 

@@ -158,7 +158,7 @@ _EARLY_THEN_SUSPENDED = Row(
 )
 _ENDED = Row(State.CLOSED, ("N8", "A6"), "play ended while the ball ran", void=Cause.BREAKDOWN, acts=(Act.BEGIN,))
 _STOPPED = Row(
-    State.SUSPENDED, ("N8",), "the coup that ran was not observed whole", void=Cause.BREAKDOWN, acts=(Act.BEGIN,)
+    State.SUSPENDED, ("N8",), "the coup that ran was not observed fully", void=Cause.BREAKDOWN, acts=(Act.BEGIN,)
 )
 LATE: dict[tuple[Meaning, State], Row] = {
     **{(Meaning.OF_VOID, state): _OF_VOID for state in State},

@@ -151,5 +151,5 @@ class Question(NamedTuple):
     wait_us: int = 0
 
     def ends_us(self, t_us: int) -> int:
-        """Return until when a word or a fact with the time `t_us` waits for the answer."""
+        """Return the time until which a word or a fact, dated `t_us`, waits for the answer."""
         return t_us + self.wait_us if self.until_us is None else self.until_us

@@ -355,7 +355,7 @@ class HeadGames:
         return Question(Topic.UNREPORTED, now_us - self._product.run_within_us, wait_us=self._product.run_within_us)
 
     def due_us(self) -> int | None:
-        """Return until when beams must prove the launch that the head reports. None if no launch waits for this."""
+        """Return when beams must have proven the launch that the head reports. None if no launch waits for this."""
         run = self._head.run
         return None if run.launched_us is None or run.has_reported(*LAUNCH_FACTS) else run.launched_us + BEAMS_LATE_US
 

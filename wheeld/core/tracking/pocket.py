@@ -257,7 +257,7 @@ class PocketFromReaders(PocketTracker):
         return None if state.proof_due_us is None else Question(Topic.REST, state.streak[0].t_us, state.proof_due_us)
 
     def proof_due_us(self) -> int | None:
-        """Return until when sightings should prove the number. None while the ball may run, or is not seen."""
+        """Return the time by which sightings should prove the number. None while the ball may run, or is not seen."""
         rest = self.rest_question() if self._run.phase is Phase.OFF_TRACK else None
         return None if rest is None else rest.until_us
 

@@ -147,7 +147,7 @@ def without(setting: TableSetting, sensors: Collection[str]) -> TableSetting:
 
 
 def objection(setting: TableSetting, sensors: Sequence[str]) -> Text | None:
-    """Return why the table cannot go on without these sensors. None if it can."""
+    """Return why play cannot go on without these sensors. None if it can."""
     for sensor in sensors:
         if not kind_of(sensor).may_be_left_out:
             return Text("nothing else reports what this sensor reports: {sensor}", {"sensor": sensor_text(sensor)})

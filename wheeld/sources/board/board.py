@@ -434,7 +434,7 @@ class Board(WiredSensors):
     def _dated(self, event: Seen, offset_us: int, now_us: int, host_ns: int) -> Iterator[Observation]:
         """Yield what the event shows, unless its sensor chatters. `now_us`: the present sensing time, estimated."""
         is_edge = isinstance(event, host.Observed) and isinstance(event.event, messages.RotorEdge)
-        if not is_edge:  # no heartbeat has a level that edges of the encoder explain
+        if not is_edge:  # heartbeats have no level of the encoder
             self._firmware.take(event, self._chatter.sensors)
         t_us = event.board_us + offset_us
         if not self._newest_us <= t_us <= max(now_us, self._newest_us) + AHEAD_US_MAX:

@@ -100,7 +100,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=0,
-            title="the sector in which the rotor stands when Z comes by",
+            title="the rotor's sector when Z passes",
             description=translatable("a tick of the encoder, 0 to the last"),
             examples=[12],
         ),
@@ -135,7 +135,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
         _Pin | None, _wired("the pin of the lamp that is lit while the coup is void or play is suspended", 18)
     ] = None
     buzzer: Annotated[_Pin | None, _wired("the pin of the buzzer that sounds when the lamp is lit", 15)] = None
-    bets_closed: Annotated[_Pin | None, _wired("the pin that is high while no bet may be laid", 3)] = None
+    bets_closed: Annotated[_Pin | None, _wired("the pin that is high while no bet may be placed", 3)] = None
     pull: Annotated[
         Pull, Meta(title="the resistor of every input, which decides what an open contact reads", examples=["down"])
     ] = "up"

@@ -91,7 +91,7 @@ class UrlLink:
                 if data:
                     self._put(bytes(data))
                 if self._pieces.qsize() > UNREAD_MAX:
-                    raise OSError("the program does not read fast enough what the head sends")
+                    raise OSError("the head sends more than the program reads")
         except (OSError, ValueError, RuntimeError) as wrong:  # pyserial's own errors are OSErrors
             said = re.sub(r"\[Errno -?\d+\] ", "", str(wrong))
             why = f"{said}; is the serial server on, and is its address right: {self._key}?"
