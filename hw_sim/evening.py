@@ -121,7 +121,8 @@ def script(names: Sequence[str], seed: int = 0, *, american: bool = False) -> Ev
     """Return an evening with the named scenarios in that order. The wheel and all random values are drawn from `seed`.
     `american`: use an American wheel.
 
-    Raises UsageError for an unknown name (the error has the most similar name), or if a `first_only` scenario comes later.
+    Raises UsageError for an unknown name (the error has the most similar name), or if a `first_only` scenario comes
+    later.
     """
     scenarios = named(names)
     rng = repeatable(f"script {seed} {' '.join(names)}")
