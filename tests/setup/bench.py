@@ -16,7 +16,8 @@ from wheeld.setup.questions import Here, take_defaults
 from wheeld.setup.steps import SetupStep, carry_out
 
 NOW = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
-HERE = Here(("wheel-pc",), ("/dev/wheeld/0042",), lambda answers: ())
+AUTHORITY = Path("etc/mosquitto/certs/house-ca.crt")
+HERE = Here(("wheel-pc",), ("/dev/wheeld/0042",), "/" / AUTHORITY, lambda answers: ())
 DIRECTORIES = ("etc/mosquitto/conf.d", "etc/mosquitto/certs", "etc/systemd/system", "var/lib", "usr/sbin")
 SIMULATED = ("bench-01", "--simulated", "--house-broker")
 REAL = ("--site", "campione", "--house", "campione", "--game", "roulette", "--board", "/dev/wheeld/0042", "--ticks",
@@ -75,15 +76,15 @@ class BareComputer(Computer):
         return f"{stat.S_IMODE((self.root / path).stat().st_mode):04o}"
 
 
-def answers_of(*words: str) -> Answers:
+def answers_of(*words: str, here: Here = HERE) -> Answers:
     """The answers of a command line; what it leaves out has its default."""
     answers = given(PARSER.parse_args(["setup", *words]))
-    take_defaults(answers, HERE)
+    take_defaults(answers, here)
     return answers
 
 
 def planned(computer: Computer, *words: str, now: datetime.datetime = NOW) -> list[SetupStep]:
-    return plan_of(answers_of(*words), computer, now)
+    return plan_of(answers_of(*words, here=HERE._replace(authority=computer.root / AUTHORITY)), computer, now)
 
 
 def set_up(computer: Computer, *words: str, now: datetime.datetime = NOW) -> list[SetupStep]:

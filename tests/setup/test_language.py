@@ -23,9 +23,9 @@ Captured = pytest.CaptureFixture[str]
 PEOPLE = {
     "board": ("campione-03", "", "Campione", "campione", "", "campione", "roulette", "", "12", "148", "4", "3", "", ""),
     "head": ("x", "head", "venezia", "", "venezia", "fair", "slingshot-2", "/dev/ttyUSB0", "chef", "cw", "existing",
-             "mqtt.example", "", "", "", "wheel-x", "/root/password"),
+             "mqtt.example", "", "", "", "/root/ca", "wheel-x", "/root/password"),
     "pins": ("x", "pins", "venezia", "", "venezia", "roulette-francese", "148", "0, 90", "30.5", "", "", "17, 27, 22",
-             "5, 6", "16", "existing", "mqtt.example", "8883", "/root/ca", "/root/certificate", "/root/key"),
+             "5, 6", "16", "existing", "mqtt.example", "8883", "/root/certificate", "/root/key", "/root/ca"),
 }  # fmt: skip
 """What three people type, one after the other; each is asked other questions."""
 NAMES = "NAME wheel rotor head pocket journal simulated board chef house"

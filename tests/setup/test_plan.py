@@ -364,6 +364,51 @@ def test_an_existing_broker_gets_copies_of_the_files_that_are_named(computer: Ba
     assert set(actions(planned(computer, "campione-03", *REAL, *broker)).values()) == {"stays"}
 
 
+PINS = b"""\
+[table]
+site = "campione"
+id = "campione-03"
+house = "campione"
+game = "roulette"
+[wheel]
+rotor_ticks = 148
+beams_deg = [0, 90, 180, 270]
+readers_deg = [30]
+object_sensor = false
+[gpio]
+encoder = "quadrature"
+encoder_pins = [5, 6, 13]
+beam_pins = [17, 27, 22, 23]
+reader_pins = [24]
+"""
+
+
+@pytest.mark.parametrize("broker", ["house", "password", "certificate"])
+@pytest.mark.parametrize("sensors", ["board", "head", "pins"])
+def test_its_own_configuration_sets_a_wheel_up_again(
+    computer: BareComputer, tmp_path: Path, broker: str, sensors: str
+) -> None:
+    """As `wheeld check-config` prints the command: nothing but the configuration is given."""
+    for name in ("ca", "password", "certificate", "key"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "pins.toml").write_bytes(PINS)
+    logins = {
+        "house": ("--house-broker",),
+        "password": ("--broker", "localhost", "--username", "wheel-7", "--password-file", str(tmp_path / "password"),
+                     "--ca-file", str(tmp_path / "ca")),
+        "certificate": ("--broker", "mqtt.example", "--cert-file", str(tmp_path / "certificate"),
+                        "--key-file", str(tmp_path / "key")),
+    }  # fmt: skip
+    sees = {
+        "board": REAL,
+        "head": (*REAL[:6], "--head", "slingshot-2", "--head-line", "/dev/ttyUSB0", "--unproven", "chef"),
+        "pins": ("--pins", "--answers", str(tmp_path / "pins.toml")),
+    }
+    set_up(computer, "campione-03", *sees[sensors], *logins[broker])
+    again = planned(computer, "campione-03", "--answers", str(computer.at("etc/wheeld/campione-03.toml")), "--yes")
+    assert set(actions(again).values()) == {"stays"}, actions(again)
+
+
 def test_a_head_needs_no_geometry(computer: BareComputer) -> None:
     words = ("--site", "venezia", "--house", "venezia", "--game", "roulette-francese", "--head", "slingshot-2",
              "--head-line", "socket://10.0.0.7:4001", "--unproven", "chef", "--house-broker")  # fmt: skip

@@ -149,11 +149,13 @@ def test_a_fair_wheel_turns_one_way_and_an_existing_broker_asks_for_its_files() 
     for key in ("setup.broker", "setup.broker_names"):
         answers.put(key, None)
     answers.put("table.game", "fair")
-    asked(answers, "ccw", "existing", "mqtt.example", "", "", "", "wheel-x", "/root/password")
+    said = asked(answers, "ccw", "existing", "mqtt.example", "", "", "", "/root/ca", "wheel-x", "/root/password")
+    assert said == ["  this question has no default; an answer is, for example, /etc/wheeld/house-ca.crt"]
     assert answers.get("wheel.rotor_direction") == "ccw"
     assert answers.configuration["mqtt"] == {
         "host": "mqtt.example",
         "port": 8883,
+        "ca_file": "/root/ca",
         "username": "wheel-x",
         "password_file": "/root/password",
     }
@@ -188,7 +190,7 @@ def test_what_this_computer_lacks_is_said_at_the_question_that_needs_it(computer
     for key in ("setup.sensors", "setup.broker", "setup.broker_names"):
         answers.put(key, None)
     here = HERE._replace(obstacles=partial(obstacles, computer=computer))
-    typed = answering(["simulated", "board", "house", "existing", "h", "", "/nowhere.crt", "", "", ""])
+    typed = answering(["simulated", "board", "house", "existing", "h", "1883", "", "/nowhere.crt", "", ""])
     ask_all(answers, here, typed, said.append, Catalogue("en"))
     assert said == [
         "  the simulator is not installed: apt install ./wheeld-sim_*.deb",

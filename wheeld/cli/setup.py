@@ -80,6 +80,7 @@ def setup(
 def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str], str] | None) -> Exit:
     catalogue = catalogue_of(options)
     answers = _answered(options, computer, ask)
+    broker = BrokerPlaces(computer)
     plan = plan_of(answers, computer, datetime.datetime.now(datetime.UTC))
     sys.stdout.write(shown(plan, catalogue))
     if options.dry_run:
@@ -111,7 +112,6 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
     ]
     differing = [step for step in plan if step.action is Action.DIFFERS]
     lines += [say("not changed: {what} {why}", what=step.what, why=catalogue.say_text(step.why)) for step in differing]
-    broker = BrokerPlaces(places.computer)
     if checked(places).mqtt.ca_file == broker.authority:
         lines += [
             say(
@@ -135,7 +135,7 @@ def _answered(options: argparse.Namespace, computer: Computer, ask: Callable[[st
     for note in chain.from_iterable(wrong_port(key, str(port)) for key, port in ports if port):
         warn(catalogue.say_text(note))
     hosts = hosts_known(computer) or (socket.gethostname(),)
-    here = Here(hosts, serial_lines(), partial(obstacles, computer=computer))
+    here = Here(hosts, serial_lines(), BrokerPlaces(computer).authority, partial(obstacles, computer=computer))
     if ask is None:
         take_defaults(answers, here, unasked=options.yes or options.dry_run)
     else:

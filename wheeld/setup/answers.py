@@ -136,13 +136,14 @@ class Answers:
 
 
 def problems_in(configuration: dict[str, dict[str, Any]]) -> list[Problem]:
-    """Return all problems of a configuration except those of its files, which may not exist yet."""
+    """Return all problems of a configuration except those of the files that it names, which may not exist yet."""
     if not configuration:
         return []
     try:
         parse(text_of(configuration), directory=NOWHERE, credentials=NOWHERE.joinpath)
     except ConfigError as wrong:
-        return [problem for problem in wrong.problems if not problem.key.endswith("_file")]
+        named = {f"{section}.{key}" for section, keys in configuration.items() for key in keys if key.endswith("_file")}
+        return [problem for problem in wrong.problems if problem.key not in named]
     return []
 
 

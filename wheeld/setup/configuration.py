@@ -36,12 +36,12 @@ def complete(answers: Answers, setup: SetupSection, places: Places) -> dict[str,
     values["journal"] = {**journal, **values.get("journal", {})}
     # Setup makes the files of `[mqtt]`, or copies those that a person named.
     given = values.get("mqtt", {})
-    files = {"cert_file": str(places.certificate), "key_file": f"{CREDENTIAL}mqtt-key"}
+    files = {name: said for name, (said, _) in places.copies.items()}
     if setup.broker == "house":
-        files["ca_file"] = str(BrokerPlaces(places.computer).authority)
-        values["mqtt"] = {"host": "localhost", "port": BROKER_PORT, **given, **files}
+        made = {name: files[name] for name in ("cert_file", "key_file")}
+        made["ca_file"] = str(BrokerPlaces(places.computer).authority)
+        values["mqtt"] = {"host": "localhost", "port": BROKER_PORT, **given, **made}
     else:
-        files |= {"ca_file": str(places.broker_authority), "password_file": f"{CREDENTIAL}mqtt-password"}
         values["mqtt"] = {name: files.get(name, value) for name, value in given.items()}
     values["monitor"] = {"socket": str(places.monitor), **values.get("monitor", {})}
     ordered = {name: values[name] for name in (*SECTIONS, *(values.keys() - SECTIONS.keys())) if values.get(name)}

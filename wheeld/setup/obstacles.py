@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from wheeld.config.problems import Problem
@@ -17,8 +16,6 @@ from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.places import BrokerPlaces, Places
 
 SIMULATOR = "wheeld-sim@.service"
-GIVEN = ("ca_file", "cert_file", "key_file", "password_file")
-"""The keys of `[mqtt]` for the files that a person gives."""
 
 
 def refuse(answers: Answers, computer: Computer) -> None:
@@ -38,21 +35,21 @@ def obstacles(answers: Answers, computer: Computer) -> Iterator[Problem]:
     if get("setup.sensors") == "simulated" and not computer.has_unit(SIMULATOR):
         missing = Text("the simulator is not installed: {command}", {"command": "apt install ./wheeld-sim_*.deb"})
         yield Problem("setup.sensors", missing)
-    table, name = (get("table.site"), get("table.id")), get("setup.name")
-    if None not in (*table, name):
-        yield from _other_wheel(Places(computer, name), table)
+    table, places = (get("table.site"), get("table.id")), Places(computer, get("setup.name") or "")
+    if None not in table and places.name:
+        yield from _other_wheel(places, table)
     if get("setup.broker") == "house":
         yield from _no_broker(BrokerPlaces(computer), get("setup.broker_names") or ())
     elif get("setup.broker") == "existing":
-        for key in (f"mqtt.{each}" for each in GIVEN):
-            given = get(key)
+        for name in places.copies:
+            given = get(f"mqtt.{name}")
             with suppress(PermissionError):  # the plan says that only root can see it
-                if given is not None and not computer.read(Path(given)):
+                if given is not None and not computer.read(places.source(name, given)):
                     what = Text(
                         "{file} does not exist or is empty: name the file that you have from the broker's owner",
                         {"file": given},
                     )
-                    yield Problem(key, what)
+                    yield Problem(f"mqtt.{name}", what)
 
 
 def _other_wheel(places: Places, table: tuple[str, str]) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from wheeld.config.paths import CREDENTIAL
 from wheeld.setup.computer import Computer
 
 
@@ -58,6 +59,22 @@ class Places(NamedTuple):
     def secret(self, credential: str) -> Path:
         """Return the file that the unit gives the wheel as `credential`."""
         return self.secrets / f"wheeld.{self.name}.{credential}"
+
+    @property
+    def copies(self) -> dict[str, tuple[str, Path]]:
+        """For each file of `[mqtt]` that a person gives: what the configuration says, and the path of the wheel's copy,
+        which the wheel can read."""
+        return {
+            "ca_file": (str(self.broker_authority), self.broker_authority),
+            "cert_file": (str(self.certificate), self.certificate),
+            "key_file": (f"{CREDENTIAL}mqtt-key", self.secret("mqtt-key")),
+            "password_file": (f"{CREDENTIAL}mqtt-password", self.secret("mqtt-password")),
+        }
+
+    def source(self, name: str, given: str) -> Path:
+        """Return the path of a given file. The answers may be the wheel's own configuration, which names the copy."""
+        said, copy = self.copies[name]
+        return copy if given == said else Path(given)
 
     @property
     def state(self) -> Path:

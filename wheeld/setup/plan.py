@@ -40,15 +40,10 @@ def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> lis
         plan += broker_steps(places, *table, values.get("mqtt", {}).get("users", {}), setup.broker_names, now)
     else:
         # What a person named is copied to places where the wheel can read it.
-        targets = {
-            "ca_file": Put(places.broker_authority, 0o644, bytes),
-            "cert_file": Put(places.certificate, 0o644, bytes),
-            "key_file": Put(places.secret("mqtt-key"), 0o600, bytes),
-            "password_file": Put(places.secret("mqtt-password"), 0o600, bytes),
-        }
-        for name, target in targets.items():
+        for name, (_, copy) in places.copies.items():
             if (given := answers.get(f"mqtt.{name}")) is not None:
-                plan.append(looked(partial(_copy, places, name, target, given), target.path))
+                target = Put(copy, 0o600 if copy.parent == places.secrets else 0o644, bytes)
+                plan.append(looked(partial(_copy, places, name, target, places.source(name, given)), copy))
     if setup.sensors == "simulated":
         unit = SIMULATOR.replace("@", f"@{setup.name}")
         if computer.is_enabled(unit):
@@ -102,8 +97,8 @@ def _public_key(places: Places, key: Path) -> SetupStep:
         ) from None
 
 
-def _copy(places: Places, name: str, target: Put, given: str) -> SetupStep:
-    content = places.computer.read(Path(given)) or b""
+def _copy(places: Places, name: str, target: Put, given: Path) -> SetupStep:
+    content = places.computer.read(given) or b""
     put = target._replace(make=lambda: content)
-    about, otherwise = Text(_GIVEN[name], {"file": given}), Text("move the file away, and setup makes the new one")
+    about, otherwise = Text(_GIVEN[name], {"file": str(given)}), Text("move the file away, and setup makes the new one")
     return steps.text(places.computer, put, about, otherwise)

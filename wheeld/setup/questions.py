@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from wheeld.broker.settings import TLS_PORT
 from wheeld.config.problems import Problem
 from wheeld.config.validation import wrong_port
 from wheeld.core.catalogue import Catalogue, Part, Text, either
@@ -35,18 +37,26 @@ class SetupQuestion(NamedTuple):
 
 
 class Here(NamedTuple):
-    """The names by which devices reach a broker on this computer, the paths of its serial ports, and the function that
-    finds what it lacks for a wheel with these answers."""
+    """The names by which devices reach a broker on this computer, the paths of its serial ports, the path of the
+    certificate of the house's authority, and the function that finds what the computer lacks for a wheel with these
+    answers."""
 
     hosts: tuple[str, ...]
     lines: tuple[str, ...]
+    authority: Path
     obstacles: Callable[[Answers], Iterable[Problem]]
 
 
 def questions(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
-    """Yield one question after the other. Each answer must be stored before the next question is taken."""
+    """Yield one question after the other. Each answer must be stored before the next question is taken.
+
+    The answers may be the complete configuration of a wheel that is set up again. It says what sees the wheel, and
+    whether its broker is the house's.
+    """
     yield SetupQuestion("setup.name", "NAME", default=answers.get("table.id"))
-    yield SetupQuestion("setup.sensors", either("--board, --head, --pins", "--simulated"), default="board")
+    described = answers.configuration
+    sees = "head" if "head" in described else "pins" if "gpio" in described else "board"
+    yield SetupQuestion("setup.sensors", either("--board, --head, --pins", "--simulated"), default=sees)
     is_simulated = answers.get("setup.sensors") == "simulated"
     yield SetupQuestion("table.site", "--site", default="bench" if is_simulated else None)
     yield SetupQuestion("table.id", "--table", default=answers.get("setup.name"))
@@ -72,16 +82,26 @@ def questions(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
             yield from _wheel((148, (0, 90, 180, 270), (30, 150, 270)))
     if answers.get("table.game") == "fair":
         yield SetupQuestion("wheel.rotor_direction", "--rotor-direction", default="cw")
-    yield SetupQuestion("setup.broker", either("--house-broker", "--broker"), default="house")
+    yield from _broker(answers, here)
+
+
+def _broker(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
+    """Yield the questions about the broker and the login there."""
+    is_another = answers.get("mqtt.host") is not None and answers.get("mqtt.ca_file") != str(here.authority)
+    broker = "existing" if is_another else "house"
+    yield SetupQuestion("setup.broker", either("--house-broker", "--broker"), default=broker)
     if answers.get("setup.broker") == "house":
         yield SetupQuestion("setup.broker_names", "--broker-name", "names", default=here.hosts)
         return
     yield SetupQuestion("mqtt.host", "--broker")
-    yield SetupQuestion("mqtt.port", "--broker-port", "number", default=8883)
-    yield SetupQuestion("mqtt.ca_file", "--ca-file", optional=True)
+    yield SetupQuestion("mqtt.port", "--broker-port", "number", default=TLS_PORT)
     yield SetupQuestion("mqtt.cert_file", "--cert-file", optional=True)
-    if answers.get("mqtt.cert_file"):
+    if has_certificate := answers.get("mqtt.cert_file") is not None:
         yield SetupQuestion("mqtt.key_file", "--key-file")
+    # With a certificate of the wheel, the system's authorities count. On this port, one of the two must turn TLS on.
+    is_optional = has_certificate or answers.get("mqtt.port") != TLS_PORT
+    yield SetupQuestion("mqtt.ca_file", "--ca-file", optional=is_optional)
+    if has_certificate:
         return
     yield SetupQuestion("mqtt.username", "--username", optional=True)
     if answers.get("mqtt.username"):
