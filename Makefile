@@ -17,13 +17,13 @@ PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.p
     test_campaign.py hw_sim/test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
     test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py \
     test_restarts.py,$(call found,$(each)))
-# Tests that measure how reliable `wheeld report` is, on thousands of simulated wheels: `make test-report`.
+# Tests that measure how reliable `wheeld-report` is, on thousands of simulated wheels: `make test-report`.
 STATISTICS := tests/report/test_numbers.py tests/report/test_trials.py
 # Tests like those of `make test` that take a long time: `make longer`.
 LONGER := $(foreach each,test_coup.py test_pick_up.py test_table_evidence.py test_schemas.py \
     test_doctor.py test_self_test.py test_supply.py test_card.py test_buttons.py test_board_pin.py \
     test_secrets_in_a_run.py feed/test_watch.py feed/test_real.py cli/test_language.py \
-    sources/test_head.py test_law_page.py cli/test_report.py cli/test_clone.py test_makefile.py journal/test_auditor.py \
+    sources/test_head.py test_law_page.py cli/test_clone.py test_makefile.py journal/test_auditor.py \
     security/test_tls.py packaging/test_package.py hw_sim_campaign/test_report.py,$(call found,$(each))) \
     $(filter-out $(STATISTICS),$(wildcard tests/report/test_*.py))
 # These also take a long time. Only they run some lines of the core or of a source, so the gates need to know which lines
@@ -230,7 +230,7 @@ bench: $(VENV)/test.stamp mosquitto  ## what a wheel costs: each figure beside a
 soak: $(VENV)/test.stamp mosquitto  ## hours of play, SPEED times as fast as life: nothing that the daemon holds may grow; HOURS=0.5 WHEELS=3 plays three
 	$(BIN)/python -m tests.bench.soak $(HOURS) $(if $(GIVEN_SPEED),$(SPEED),8) $(if $(GIVEN_WHEELS),$(WHEELS),1)
 
-test-report: $(VENV)/test.stamp  ## how often `wheeld report` accuses a fair wheel, in how many coups it finds a fault, how long it takes
+test-report: $(VENV)/test.stamp  ## how often `wheeld-report` accuses a fair wheel, in how many coups it finds a fault, how long it takes
 	@# CI gives it only the time that all others leave.
 	$(BIN)/python -m pytest --timeout 3600 $(STATISTICS)
 	$(BIN)/python -m tests.report.trials $(WHEELS) $(FAULTY)
@@ -312,9 +312,9 @@ $(VENV)/complete:
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml house/pyproject.toml $(VENV)/complete
+$(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml house/pyproject.toml wheeld_report/pyproject.toml $(VENV)/complete
 	@echo "pip installs in $(VENV) what '$*' needs, $(patsubst $*:%,%,$(filter $*:%,$(SIZES))) MB to download: a minute, more on a slow line or computer"
-	@[ -t 1 ] || quiet=-q; $(BIN)/python -m pip install $$quiet --disable-pip-version-check -e . -e './hw_sim[$*]' $(if $(filter house release,$*),-e $(HOUSE))
+	@[ -t 1 ] || quiet=-q; $(BIN)/python -m pip install $$quiet --disable-pip-version-check -e . -e './hw_sim[$*]' $(if $(filter test pages house,$*),-e ./wheeld_report) $(if $(filter house release,$*),-e $(HOUSE))
 	@touch $@
 
 clean:

@@ -14,8 +14,8 @@ import pytest
 from wheeld.core.heads import HEADS
 
 ROOT = Path(__file__).parents[1]
-OURS = ("wheeld", "firmware_protocol", "hw_sim", "wheeld_house")
-PLACES = ("wheeld", "firmware_protocol", "hw_sim", "house/wheeld_house")
+OURS = ("wheeld", "firmware_protocol", "hw_sim", "wheeld_house", "wheeld_report")
+PLACES = ("wheeld", "firmware_protocol", "hw_sim", "house/wheeld_house", "wheeld_report")
 """Where each of them is."""
 CORE_STDLIB = {
     "__future__", "bisect", "collections", "dataclasses", "datetime", "enum", "functools", "hashlib", "itertools",
@@ -86,16 +86,19 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/text_error.py": _only("wheeld.core", "wheeld.errors"),
     "wheeld/replay.py": _only("wheeld.core", "wheeld.text_error"),
     "wheeld/release.py": _only("wheeld.journal", "wheeld.service"),
-    "wheeld/daemon": _all_but("hw_sim", "wheeld_house", "wheeld.cli", "wheeld.doctor"),
-    "wheeld/doctor": _all_but("hw_sim", "wheeld_house", "wheeld.cli"),
+    "wheeld/daemon": _all_but("hw_sim", "wheeld_house", "wheeld_report", "wheeld.cli", "wheeld.doctor"),
+    "wheeld/doctor": _all_but("hw_sim", "wheeld_house", "wheeld_report", "wheeld.cli"),
     **{f"wheeld/{name}.py": _only("wheeld.errors") for name in WITH_THE_HOUSE},
     "wheeld/setup": _only(*SHARED, *SETUPS, "wheeld.broker", "wheeld.config", "wheeld.setup"),
     "wheeld/screen": _only("wheeld.core", "wheeld.screen"),
     "wheeld/page": _only(
         *SHARED, "wheeld.broker", "wheeld.monitor", "wheeld.mqtt", "wheeld.screen", "wheeld.serving", "wheeld.page"
     ),
-    "wheeld/cli": _all_but("hw_sim", "wheeld_house"),
-    "wheeld/report": _only(*SHARED, "wheeld.journal", "wheeld.screen", "wheeld.report"),
+    "wheeld/cli": _all_but("hw_sim", "wheeld_house", "wheeld_report"),
+    "wheeld_report": _only(*SHARED, "wheeld.journal", "wheeld.screen", "wheeld_report"),
+    "wheeld_report/cli.py": _only(
+        *SHARED, "wheeld.cli.main", "wheeld.config", "wheeld.exits", "wheeld.screen", "wheeld_report"
+    ),
     "wheeld/feed": _only("wheeld.feed", "wheeld.mqtt"),
     "wheeld/mqtt": _only("wheeld.mqtt"),
     "wheeld/auditor.py": _only(),
@@ -228,9 +231,10 @@ def test_every_module_has_a_rule() -> None:
         ("wheeld/daemon/x.py", "from wheeld.cli import main", "wheeld.cli"),
         ("wheeld/doctor/x.py", "from wheeld.cli.main import main", "wheeld.cli.main"),
         ("wheeld/setup/x.py", "from wheeld.cli.setup import setup", "wheeld.cli.setup"),
-        ("wheeld/report/x.py", "from wheeld.daemon.root import run", "wheeld.daemon.root"),
-        ("wheeld/report/x.py", "from hw_sim.campaign import plots", "hw_sim.campaign"),
+        ("wheeld_report/x.py", "from wheeld.daemon.root import run", "wheeld.daemon.root"),
+        ("wheeld_report/x.py", "from hw_sim.campaign import plots", "hw_sim.campaign"),
         ("wheeld/cli/x.py", "import hw_sim.cli", "hw_sim.cli"),
+        ("wheeld/cli/x.py", "from wheeld_report.health import health", "wheeld_report.health"),
         ("wheeld/feed/x.py", "from wheeld.errors import WheeldError", "wheeld.errors"),
         ("wheeld/certificates.py", "from wheeld.core.catalogue import Text", "wheeld.core.catalogue"),
         ("wheeld/auditor.py", "from wheeld.feed import Feed", "wheeld.feed"),
@@ -413,7 +417,7 @@ def test_the_pure_layers_read_no_clock(package: str) -> None:
 def test_the_top_level_holds_nothing_else() -> None:
     allowed = {
         "pyproject.toml", "wheeld", "firmware_protocol", "hw_sim", "systemd", "tests", "README.md", "Makefile",
-        "LICENSE", "CHANGELOG.md", "docs", "release", "house",
+        "LICENSE", "CHANGELOG.md", "docs", "release", "house", "wheeld_report",
     }  # fmt: skip
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
     assert found - {"build", "dist", "site", "__pycache__"} == allowed

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 LOCKS = {"wheel": ("sign",), "wheel-rpi": ("sign", "rpi"), "wheel-rpi-lgpio": ("sign", "rpi-lgpio")}
 """The extras in each."""
 LOCKED = ROOT / "release" / "locks"
-PROJECTS = (ROOT / "pyproject.toml", ROOT / "hw_sim" / "pyproject.toml", ROOT / "house" / "pyproject.toml")
+PROJECTS = (ROOT / "pyproject.toml", *(ROOT / part / "pyproject.toml" for part in ("hw_sim", "house", "wheeld_report")))
 COMPILED = ("cffi", "cryptography", "msgspec")
 KINDS_MIN = 20
 """The index has these for so many kinds of computer and Pythons at least: fewer hashes are those of one computer."""
@@ -32,7 +32,7 @@ def project(path: Path = PROJECTS[0]) -> dict[str, object]:
 
 def asked(of: dict[str, object], *extras: str) -> list[Requirement]:
     """What the project asks for, with these extras."""
-    more, own = of["optional-dependencies"], of["dependencies"]
+    more, own = of.get("optional-dependencies", {}), of["dependencies"]
     assert isinstance(more, dict)
     assert isinstance(own, list)
     return [Requirement(line) for line in [*own, *(line for extra in extras for line in more[extra])]]
@@ -66,7 +66,7 @@ def problems(lock: str, requirements: list[Requirement]) -> list[str]:
 
 def unbounded(of: dict[str, object]) -> list[str]:
     """The dependencies of other people that have no upper bound. `<1` is none for 0.x: each 0.y may break its users."""
-    more = of["optional-dependencies"]
+    more = of.get("optional-dependencies", {})
     assert isinstance(more, dict)
     found = []
     for each in asked(of, *more):

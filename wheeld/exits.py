@@ -18,7 +18,7 @@ class Exit(IntEnum):
     NO_INPUT = 66, "a named file does not exist, cannot be read, or does not contain what you asked for"
     NOT_INSTALLED = (
         69,
-        "something that the command needs is not installed: a release's manifest, the libraries of a report, systemd",
+        "something that the command needs is not installed: a release's manifest, systemd",
     )
     NOT_OPENED = 73, "the journal cannot be used (another table's, edited, …), or another daemon uses it"
     IO_FAILED = (

@@ -18,15 +18,18 @@ from release.debian.package import (
     Build,
     control,
     control_house,
+    control_report,
     control_simulator,
     debian_version,
     lay_out,
     lay_out_house,
+    lay_out_report,
     lay_out_simulator,
     pack,
 )
 from wheeld.cli.parser import parser as wheeld_parser
 from wheeld_house.cli import parser as house_parser
+from wheeld_report.cli import parser as report_parser
 
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 """Debian's name for each architecture, with the package index's name. armhf is not here, because the index has no
@@ -47,6 +50,7 @@ def main() -> None:
     ask.add_argument("--architecture", choices=MACHINES, required=True)
     ask.add_argument("--wheel", type=Path, required=True, help="the wheel file of wheeld")
     ask.add_argument("--simulator", type=Path, required=True, help="the wheel file of wheeld-sim")
+    ask.add_argument("--report", type=Path, required=True, help="the wheel file of wheeld-report")
     ask.add_argument("--house", type=Path, required=True, help="the wheel file of wheeld-house")
     ask.add_argument("--epoch", type=int, required=True, help="the time of every file: that of the commit")
     ask.add_argument("--version", help="instead of the wheel file's")
@@ -76,6 +80,9 @@ def _make(build: Build, options: argparse.Namespace, work: Path) -> list[Path]:
     lay_out(root, build, wheeld_parser(), fetched)
     unpack(options.simulator, simulator / "usr/lib/wheeld-sim")
     lay_out_simulator(simulator, build, simulator_parser())
+    report = work / "wheeld-report"
+    unpack(options.report, report / "usr/lib/wheeld-report")
+    lay_out_report(report, build, report_parser())
     house, more = work / "wheeld-house", work / "more"
     more.mkdir()
     asked = _asked(build.tree / "house/pyproject.toml", HOUSE_EXTRAS)
@@ -91,6 +98,7 @@ def _make(build: Build, options: argparse.Namespace, work: Path) -> list[Path]:
         pack(root, control(build, options.architecture, fetched), build, options.out),
         pack(house, control_house(build, options.architecture, of_house), build, options.out),
         pack(simulator, control_simulator(build), build, options.out),
+        pack(report, control_report(build), build, options.out),
     ]
 
 

@@ -21,8 +21,9 @@ FILES = Path(__file__).parent / "files"
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
 WHEELD = "controller of a real roulette wheel: sensors to verdicts"
 SIMULATOR = "simulated roulette wheel for wheeld"
+REPORT = "health of roulette wheels, from the journals of wheeld"
 HOUSE = "every record of many roulette wheels in PostgreSQL, checked"
-PACKAGES = {"wheeld": "wheeld", "hw-sim": "wheeld-sim", "wheeld-house": "wheeld-house"}
+PACKAGES = {"wheeld": "wheeld", "hw-sim": "wheeld-sim"} | {name: name for name in ("wheeld-house", "wheeld-report")}
 """The package of each command."""
 HOUSE_UNITS = ("wheeld-house-collect.service", "wheeld-house-page.service", "wheeld-house-stamp.service")
 
@@ -109,6 +110,12 @@ def lay_out_simulator(root: Path, build: Build, parser: argparse.ArgumentParser)
     _write(root / "usr/share/doc/wheeld-sim/copyright", _copyright([]))
 
 
+def lay_out_report(root: Path, build: Build, parser: argparse.ArgumentParser) -> None:
+    """Lay out all files of `wheeld-report`, except the Python files."""
+    _program(root, build, parser, REPORT)
+    _write(root / "usr/share/doc/wheeld-report/copyright", _copyright([]))
+
+
 def lay_out_house(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: Fetched) -> None:
     """Lay out all files of `wheeld-house`, except the Python files."""
     _units(root, build, "wheeld-house", HOUSE_UNITS)
@@ -177,7 +184,7 @@ def control(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]
         "Architecture": architecture if fetched.glibc_minor else "all",
         "Depends": ", ".join(needs),
         "Recommends": ", ".join(release.recommends),
-        "Suggests": "mosquitto, python3-matplotlib, python3-scipy, wheeld-sim",
+        "Suggests": "mosquitto, wheeld-report, wheeld-sim",
         **_same(build),
         "Description": _description(WHEELD, FILES / "wheeld.description"),
     }
@@ -193,6 +200,18 @@ def control_simulator(build: Build) -> dict[str, str]:
         "Suggests": "python3-rich, python3-matplotlib",
         **_same(build),
         "Description": _description(SIMULATOR, FILES / "wheeld-sim.description"),
+    }
+
+
+def control_report(build: Build) -> dict[str, str]:
+    """Return the fields of `wheeld-report`, without its size."""
+    return {
+        "Package": "wheeld-report",
+        "Version": build.version,
+        "Architecture": "all",
+        "Depends": f"python3, wheeld (= {build.version}), python3-matplotlib, python3-numpy, python3-scipy",
+        **_same(build),
+        "Description": _description(REPORT, FILES / "wheeld-report.description"),
     }
 
 

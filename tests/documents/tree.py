@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from functools import cache, cached_property
 from pathlib import Path
 
-PACKAGES = ("wheeld", "firmware_protocol", "hw_sim", "tests")
+PACKAGES = ("wheeld", "firmware_protocol", "hw_sim", "tests", "wheeld_report")
 WITH_SOURCE = (*PACKAGES, "house")
 TOP = (*WITH_SOURCE, "docs", "systemd")
 

@@ -26,7 +26,7 @@ from wheeld.core.step import CoupLog, Step
 from wheeld.core.table_state import Called, Coup, TableState
 from wheeld.core.tracking.evidence import Evidence, Margin, Seen
 from wheeld.journal.opening import Owner, open_to_write
-from wheeld.report import reading, wheel
+from wheeld_report import reading, wheel
 
 START_UTC_US = 1_800_000_000_000_000
 COUP_S = 60.0

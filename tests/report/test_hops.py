@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wheeld.report.sensors import hops
+from wheeld_report.sensors import hops
 
 FOUR = (0.0, 90.0, 180.0, 270.0)
 

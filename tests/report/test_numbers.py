@@ -9,8 +9,8 @@ import pytest
 
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.pockets import SINGLE_ZERO, label_of
-from wheeld.report.checks import NUMBERS_LIMIT, POWER_MIN
-from wheeld.report.numbers import (
+from wheeld_report.checks import NUMBERS_LIMIT, POWER_MIN
+from wheeld_report.numbers import (
     EFFECT_POCKETS,
     EFFECT_TIMES,
     RECENT_US,
@@ -20,7 +20,7 @@ from wheeld.report.numbers import (
     numbers,
     power_of_chi_square,
 )
-from wheeld.report.wheel import ValidCoup
+from wheeld_report.wheel import ValidCoup
 
 SAY = Catalogue("en")
 POCKETS, ROTOR_ORDER = SINGLE_ZERO.count, SINGLE_ZERO.order

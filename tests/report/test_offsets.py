@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wheeld.core.catalogue import Catalogue
-from wheeld.report.people import COUPS_MIN, Offsets, check_of, offsets
-from wheeld.report.wheel import ValidCoup
+from wheeld_report.people import COUPS_MIN, Offsets, check_of, offsets
+from wheeld_report.wheel import ValidCoup
 
 POCKETS = 37
 

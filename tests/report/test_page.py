@@ -12,10 +12,10 @@ import pytest
 from tests.report.played import BIASED, START_UTC_US, Fault, play, wheel_of
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.pockets import SINGLE_ZERO
-from wheeld.report.health import WheelReport, health
-from wheeld.report.page import chance, page, verdict
-from wheeld.report.plots import MARK
-from wheeld.report.wheel import Decision, VoidCoup, WheelRecord
+from wheeld_report.health import WheelReport, health
+from wheeld_report.page import chance, page, verdict
+from wheeld_report.plots import MARK
+from wheeld_report.wheel import Decision, VoidCoup, WheelRecord
 
 VOID = {"meta", "br"}
 FETCHES = ("src", "href", "xlink:href", "data", "poster", "srcset", "action")

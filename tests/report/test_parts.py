@@ -10,9 +10,9 @@ import pytest
 from tests.report.played import BIASED, NINE, Fault, play, wheel_of
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.pockets import SINGLE_ZERO
-from wheeld.report.checks import FALSE_ALARMS, Check, judge
-from wheeld.report.health import WheelReport, health
-from wheeld.report.wheel import SensorPlaces, VoidCoup, WheelRecord
+from wheeld_report.checks import FALSE_ALARMS, Check, judge
+from wheeld_report.health import WheelReport, health
+from wheeld_report.wheel import SensorPlaces, VoidCoup, WheelRecord
 
 COUPS = 1_000
 SAY = Catalogue("en")

@@ -25,10 +25,10 @@ from wheeld.core.step import Message, Step, Topic
 from wheeld.core.table import Table
 from wheeld.journal.opening import Owner
 from wheeld.journal.rows import JournalError
-from wheeld.report import reading
-from wheeld.report.reading import wheels
-from wheeld.report.sensors import hops
-from wheeld.report.wheel import WheelRecord
+from wheeld_report import reading
+from wheeld_report.reading import wheels
+from wheeld_report.sensors import hops
+from wheeld_report.wheel import WheelRecord
 
 COUPS = 120
 

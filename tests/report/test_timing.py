@@ -8,8 +8,8 @@ import random
 import pytest
 
 from wheeld.core.pockets import SINGLE_ZERO
-from wheeld.report.timing import RUNS_MIN, lateness, tilt_of, timed
-from wheeld.report.wheel import LoggedRun, SensorPlaces, WheelRecord
+from wheeld_report.timing import RUNS_MIN, lateness, tilt_of, timed
+from wheeld_report.wheel import LoggedRun, SensorPlaces, WheelRecord
 
 FOUR = (0.0, 90.0, 180.0, 270.0)
 

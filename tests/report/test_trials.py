@@ -10,7 +10,7 @@ import pytest
 from tests.report.played import Fault
 from tests.report.trials import FAIR_COUPS, ROWS, Row, codes, is_as_sure, is_kept
 from wheeld.core.pockets import SINGLE_ZERO
-from wheeld.report.numbers import coups_needed
+from wheeld_report.numbers import coups_needed
 
 PAGE = (Path(__file__).parents[2] / "docs" / "report.md").read_text()
 TABLE = re.findall(r"^\| (.+?) \| ([\d,]+) \| (\d+) of (\d+), ([\d.]+) % ", PAGE, re.MULTILINE)

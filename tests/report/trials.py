@@ -22,8 +22,8 @@ from scipy import stats
 
 from tests.report.played import BIASED, Fault, play, wheel_of, write_journal
 from wheeld.core.catalogue import Catalogue
-from wheeld.report.checks import CONFIDENCE, FALSE_ALARMS
-from wheeld.report.health import WheelReport, health
+from wheeld_report.checks import CONFIDENCE, FALSE_ALARMS
+from wheeld_report.health import WheelReport, health
 
 FAIR_COUPS = 600
 TIMED_COUPS, TIMES_MAX = 10_000, 8.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from wheeld import VERSION
 from wheeld.cli.failure import catalogue_of, fail, file_trouble, notify_failure, warn
@@ -16,18 +16,25 @@ from wheeld.exits import Exit
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line asks, and return the exit code."""
-    options = parser().parse_args(argv)
-    try:
-        code: Exit
-        if options.verify:
-            from wheeld.cli.version import version  # noqa: PLC0415  this import takes long
+    return carried_out(_chosen, parser().parse_args(argv))
 
-            code = version(options)
-        elif options.version:
-            sys.stdout.write(f"wheeld {VERSION}\n")
-            code = Exit.OK
-        else:
-            code = options.do(options)
+
+def _chosen(options: argparse.Namespace) -> Exit:
+    if options.verify:
+        from wheeld.cli.version import version  # noqa: PLC0415  this import takes long
+
+        return version(options)
+    if options.version:
+        sys.stdout.write(f"wheeld {VERSION}\n")
+        return Exit.OK
+    code: Exit = options.do(options)
+    return code
+
+
+def carried_out(do: Callable[[argparse.Namespace], Exit], options: argparse.Namespace) -> Exit:
+    """Call `do`, print the error that it may raise, and return the exit code."""
+    try:
+        code = do(options)
         sys.stdout.flush()
     except BrokenPipeError:
         # The program that reads our output has ended. Without this, Python would report at exit that it cannot write

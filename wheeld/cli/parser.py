@@ -43,7 +43,6 @@ examples:
   wheeld status campione-03                 does the wheel run, what does it wait for, what is wrong?
   wheeld replay evening.jsonl.gz            what the regulation says about a recorded evening
   wheeld journal verify campione-03         is the journal whole and unchanged?
-  wheeld report campione-03 -o r.html       how healthy is the wheel?
   wheeld journal export campione-03 --coup 812 | wheeld replay -
   wheeld --version --verify                 is this program the one that was released?
 """
@@ -160,20 +159,6 @@ examples:
   wheeld page @/etc/wheeld-page/campione-03
 """
 
-_REPORT = """\
-Say how healthy wheels are, from any number of journals: numbers and sectors compared with chance, where the ball
-leaves the track, laps and speeds, drift, voids, what the sensors missed, and what a technician should do. The page is
-one HTML file. Of a hundred wheels with nothing wrong, at most one gets a finding. The command needs SciPy and
-matplotlib. Make the report in the office, from a backup of the journal.
-"""
-
-_REPORT_EXAMPLES = """\
-examples:
-  wheeld report campione-03 -o report.html
-  wheeld report campione-03-2026.sqlite campione-04-2026.sqlite --since 2026-10-01 -o report.html
-  wheeld report campione-03.sqlite --json
-"""
-
 PAGE = "127.0.0.1:8400"
 """The default address. Only this computer can reach it: to serve the network, a person gives another address."""
 
@@ -248,7 +233,6 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
     _add_output(replay)
     _add_journal(commands)
-    _add_report(commands)
     _add_watch_and_rule(commands)
     _add_page(commands)
     _add_doctor(commands)
@@ -480,20 +464,6 @@ def _add_part(parts: Commands[_Parser], name: str, about: str) -> argparse.Argum
 
     part.set_defaults(do=with_journal)
     return part
-
-
-def _add_report(commands: Commands[_Parser]) -> None:
-    about = "say how healthy wheels are, from their journals"
-    report = _command(commands, "report", "report.report", about, _REPORT, _REPORT_EXAMPLES)
-    report.add_argument(
-        "journals", metavar="JOURNAL", nargs="+", help="the name of a wheel, or a journal's file (may be repeated)"
-    )
-    report.add_argument("--json", action="store_true", help="write JSON for programs, not a page for people")
-    for option, default, when in (("--since", 0, "at this time or later"), ("--until", 2**63, "before this time")):
-        about = f"only what was stored {when} (UTC)"
-        report.add_argument(option, metavar="DATE", type=_on_call("report.instant"), default=default, help=about)
-    _add_language(report)
-    _add_output(report)
 
 
 def _add_watch_and_rule(commands: Commands[_Parser]) -> None:

@@ -23,6 +23,8 @@ from wheeld.core.law.needs import NEEDS
 from wheeld.core.law.table import CLAUSES, GUARDS, LATE, LAUNCHES
 
 PROGRAM = Path(__file__).parents[1]
+REPORT = PROGRAM.with_name("wheeld_report")
+"""Its texts are in the catalogues of wheeld, because they name what wheeld decides."""
 LANGUAGES = ("fr", "it")
 """The languages that have a catalogue. English texts are in the code."""
 NUMBERED = "say_number"
@@ -35,7 +37,8 @@ WIDTH = 120
 def template(program: Path = PROGRAM) -> Catalog:
     """Return every text of the program that people may read, with the file that contains it, without translations."""
     texts = Catalog(project="wheeld", charset="utf-8", fuzzy=False)
-    for path in sorted(program.rglob("*.py")):
+    packages = (program, REPORT) if program == PROGRAM else (program,)
+    for path in sorted(path for package in packages for path in package.rglob("*.py")):
         for function, text in _texts_in(path.read_text()):
             forms = (text, text) if function == NUMBERED else text
             texts.add(forms, locations=[(str(path.relative_to(program.parent)), 0)])

@@ -9,15 +9,15 @@ import msgspec
 
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.instants import to_text
-from wheeld.report.checks import FALSE_ALARMS, Check, judge
-from wheeld.report.numbers import NumberCounts, numbers
-from wheeld.report.people import Balance, Offsets, balance, check_of, offsets
-from wheeld.report.sensors import Sensors, sensors
-from wheeld.report.timing import timed
-from wheeld.report.trends import Trend, trends
-from wheeld.report.voids import Voids, voids
-from wheeld.report.wheel import Decision, SensorPlaces, WheelRecord
-from wheeld.report.zones import Zones, zones
+from wheeld_report.checks import FALSE_ALARMS, Check, judge
+from wheeld_report.numbers import NumberCounts, numbers
+from wheeld_report.people import Balance, Offsets, balance, check_of, offsets
+from wheeld_report.sensors import Sensors, sensors
+from wheeld_report.timing import timed
+from wheeld_report.trends import Trend, trends
+from wheeld_report.voids import Voids, voids
+from wheeld_report.wheel import Decision, SensorPlaces, WheelRecord
+from wheeld_report.zones import Zones, zones
 
 Verdict: TypeAlias = Literal["found", "nothing_found", "too_small"]
 """`too_small`: nothing was found, but the sample is too small to show anything about the numbers."""

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from wheeld.report.wheel import LoggedRun, WheelRecord
+from wheeld_report.wheel import LoggedRun, WheelRecord
 
 BEAMS_MIN = 3
 """With only two beams, nobody knows which of them is late."""

@@ -16,11 +16,11 @@ from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
 from wheeld.core.catalogue import Catalogue
-from wheeld.report.checks import confidence_of_each
-from wheeld.report.health import WheelReport
-from wheeld.report.people import Directions, Offsets
-from wheeld.report.trends import DAY_US
-from wheeld.report.voids import SLICES
+from wheeld_report.checks import confidence_of_each
+from wheeld_report.health import WheelReport
+from wheeld_report.people import Directions, Offsets
+from wheeld_report.trends import DAY_US
+from wheeld_report.voids import SLICES
 
 INK, FAINT, FAIR, MARK = "#22313f", "#c8d0d8", "#6b7a88", "#b3392f"
 """`MARK`, red, is used only for what belongs to a finding."""

@@ -8,12 +8,12 @@ from html import escape
 
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.instants import to_text
-from wheeld.report.checks import POWER_MIN
-from wheeld.report.health import WheelReport
-from wheeld.report.numbers import EFFECT_POCKETS, EFFECT_TIMES
-from wheeld.report.people import arrow_of
-from wheeld.report.plots import Pictures, name_of
 from wheeld.screen.describe import LATE_BETS, RULED, minute
+from wheeld_report.checks import POWER_MIN
+from wheeld_report.health import WheelReport
+from wheeld_report.numbers import EFFECT_POCKETS, EFFECT_TIMES
+from wheeld_report.people import arrow_of
+from wheeld_report.plots import Pictures, name_of
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #22313f; max-width: 44rem; margin: 1rem auto; padding: 0 1rem }

@@ -8,8 +8,8 @@ from collections import Counter
 import msgspec
 
 from wheeld.core.catalogue import Catalogue
-from wheeld.report.checks import Check, more_late, more_than
-from wheeld.report.wheel import WheelRecord
+from wheeld_report.checks import Check, more_late, more_than
+from wheeld_report.wheel import WheelRecord
 
 SLICES = 12
 BREAKDOWN = "breakdown"

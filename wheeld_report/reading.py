@@ -21,7 +21,7 @@ from wheeld.core.observations import BallPass, Rotor, RuledAs
 from wheeld.journal.database import Database
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError, StoredMessage
-from wheeld.report.wheel import Decision, LoggedRun, LoggedSighting, SensorPlaces, ValidCoup, VoidCoup, WheelRecord
+from wheeld_report.wheel import Decision, LoggedRun, LoggedSighting, SensorPlaces, ValidCoup, VoidCoup, WheelRecord
 
 LOGS_MAX = 1_000
 """The most logs that are read for one wheel, spread evenly over all its coups. One log takes about a millisecond. A

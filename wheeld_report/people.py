@@ -11,8 +11,8 @@ import numpy as np
 from scipy import stats
 
 from wheeld.core.catalogue import Catalogue
-from wheeld.report.checks import POWER_MIN, Check, interval, more_than, power_of_share
-from wheeld.report.wheel import ValidCoup
+from wheeld_report.checks import POWER_MIN, Check, interval, more_than, power_of_share
+from wheeld_report.wheel import ValidCoup
 
 TOLERATED = 0.6
 """The share of a bouler's launches that may go in one direction, because boulers do not count them."""

@@ -13,9 +13,9 @@ import msgspec
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.names import sensor_text
 from wheeld.core.tracking.evidence import LOW
-from wheeld.report.checks import POWER_MIN, Check, interval, more_late, more_than, power_of_share
-from wheeld.report.timing import Late, RunTimes, lateness, p_of
-from wheeld.report.wheel import WheelRecord
+from wheeld_report.checks import POWER_MIN, Check, interval, more_late, more_than, power_of_share
+from wheeld_report.timing import Late, RunTimes, lateness, p_of
+from wheeld_report.wheel import WheelRecord
 
 LATE_TOLERATED_S = 0.005
 """The tolerated delay of a beam: a quarter of the delay that changes a verdict, and more than the difference between

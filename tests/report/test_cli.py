@@ -1,4 +1,4 @@
-"""`wheeld report`: its page, its JSON, what it says on a terminal, and what it needs."""
+"""`wheeld-report`: its page, its JSON, what it says on a terminal, and what it needs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.report.played import Fault, play, write_journal
-from wheeld.cli.main import main
 from wheeld.exits import Exit
+from wheeld_report.cli import main
 
 MISSES = Fault(blind_beam=0.2)
 
@@ -31,7 +31,7 @@ def test_a_page_is_written_and_the_terminal_says_what_was_found(
 ) -> None:
     out = tmp_path / "report.html"
     files = [str(path) for path in journals.values()]
-    assert main(["report", *files, "-o", str(out), "--language", "en"]) == Exit.OK
+    assert main([*files, "-o", str(out), "--language", "en"]) == Exit.OK
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("campione/campione-03: nothing was found, but ")
     assert said[1] == "campione/campione-04: findings: 1"
@@ -46,7 +46,7 @@ def test_a_page_is_written_and_the_terminal_says_what_was_found(
 def test_json_goes_to_standard_output_and_holds_the_figures(
     journals: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["report", str(journals["misses"]), "--json", "--language", "fr"]) == Exit.OK
+    assert main([str(journals["misses"]), "--json", "--language", "fr"]) == Exit.OK
     (found,) = json.loads(capsys.readouterr().out)
     assert (found["schema"], found["table"], found["verdict"], found["test"]) == (
         "report/1",
@@ -62,44 +62,30 @@ def test_json_goes_to_standard_output_and_holds_the_figures(
 
 
 def test_a_time_without_coups_is_said(journals: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(journals["fine"]), "--until", "2020-01-01"]) == Exit.NO_INPUT
-    assert capsys.readouterr().err == "wheeld: there is no coup in that time in these journals\n"
+    assert main([str(journals["fine"]), "--until", "2020-01-01"]) == Exit.NO_INPUT
+    assert capsys.readouterr().err == "wheeld-report: there is no coup in that time in these journals\n"
 
 
 def test_dates_are_utc_unless_they_say_otherwise(journals: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     half = ["--since", "2027-01-15T08:30:00"]
-    assert main(["report", str(journals["fine"]), "--json", *half]) == Exit.OK
+    assert main([str(journals["fine"]), "--json", *half]) == Exit.OK
     (found,) = json.loads(capsys.readouterr().out)
     assert found["coups"] + found["voids_count"] == 30
-    assert main(["report", str(journals["fine"]), "--json", "--since", "2027-01-15T09:30:00+01:00"]) == Exit.OK
+    assert main([str(journals["fine"]), "--json", "--since", "2027-01-15T09:30:00+01:00"]) == Exit.OK
     assert json.loads(capsys.readouterr().out) == [found]
     with pytest.raises(SystemExit):
-        main(["report", str(journals["fine"]), "--since", "yesterday"])
+        main([str(journals["fine"]), "--since", "yesterday"])
     assert "'yesterday' is not a date like 2026-11-20" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("library", "at", "how"),
-    [
-        ("scipy", "/opt/x/site-packages", "pip install 'wheeld[report]'"),
-        ("matplotlib", "/usr/lib/wheeld", "apt install python3-matplotlib python3-scipy"),
-    ],
-)
-def test_without_its_libraries_it_says_what_to_install(
-    journals: dict[str, Path], library: str, at: str, how: str
-) -> None:
-    """Who has the Debian package is not sent to pip."""
-    # in a process of its own: modules that are imported twice in one process are two, and other tests would patch one
+def test_its_command_line_is_read_without_its_libraries() -> None:
+    """Where the packages are built, nobody draws."""
     without = (
-        f"import pathlib, sys; sys.modules[{library!r}] = None; from wheeld.cli import main, report; "
-        f"report.installed_at = lambda: pathlib.Path({at!r}); sys.exit(main.main(sys.argv[1:]))"
+        "import sys; sys.modules.update(dict.fromkeys(('matplotlib', 'numpy', 'scipy'))); import wheeld_report.cli"
     )
-    run = [sys.executable, "-c", without, "report", str(journals["fine"])]
-    done = subprocess.run(run, capture_output=True, text=True, check=False, timeout=60)
-    said = f"wheeld: report needs {library}, which is not installed: {how}\n"
-    assert (done.returncode, done.stderr) == (Exit.NOT_INSTALLED, said)
+    subprocess.run([sys.executable, "-c", f"{without}; wheeld_report.cli.parser()"], check=True, timeout=60)
 
 
 def test_what_is_no_journal_is_no_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(tmp_path / "none.sqlite")]) == Exit.NO_INPUT
+    assert main([str(tmp_path / "none.sqlite")]) == Exit.NO_INPUT
     assert "none.sqlite" in capsys.readouterr().err

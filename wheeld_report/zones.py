@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import msgspec
 
 from wheeld.core.catalogue import Catalogue, translatable
-from wheeld.report.checks import POWER_MIN, Check, more_than, power_of_share
-from wheeld.report.timing import RunTimes, Tilt, tilt_of
-from wheeld.report.wheel import WheelRecord
+from wheeld_report.checks import POWER_MIN, Check, more_than, power_of_share
+from wheeld_report.timing import RunTimes, Tilt, tilt_of
+from wheeld_report.wheel import WheelRecord
 
 TOLERATED = 1.15
 """A part of the track may get this many times its share of the balls. On the simulator's wheels, a tilt of 0.1° causes

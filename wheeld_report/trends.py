@@ -15,8 +15,8 @@ import numpy as np
 from scipy import stats
 
 from wheeld.core.catalogue import Catalogue, translatable
-from wheeld.report.checks import CONFIDENCE, Check
-from wheeld.report.wheel import LoggedRun, ValidCoup, WheelRecord
+from wheeld_report.checks import CONFIDENCE, Check
+from wheeld_report.wheel import LoggedRun, ValidCoup, WheelRecord
 
 BLOCK_COUPS = 30
 """The fewest coups in a block: half an hour, at one coup a minute."""

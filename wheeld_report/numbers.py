@@ -18,8 +18,8 @@ from scipy import optimize, stats
 
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.pockets import PocketLayout, label_of
-from wheeld.report.checks import NUMBERS_LIMIT, POWER_MIN, Check, interval
-from wheeld.report.wheel import ValidCoup
+from wheeld_report.checks import NUMBERS_LIMIT, POWER_MIN, Check, interval
+from wheeld_report.wheel import ValidCoup
 
 EFFECT_POCKETS, EFFECT_TIMES = 9, 1.5
 """A sample must be large enough to find this fault: a quarter of the rotor comes 1.5 times as often as its share."""
