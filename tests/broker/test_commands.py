@@ -294,6 +294,7 @@ async def test_it_expires_by_when_it_came(bench: Bench) -> None:
         ("rien_va", None, False),
         ("open", None, True),
         ("open", "2023-11-14T22:13:14Z", False),
+        ("open", "2023-11-14T22:13:15Z", True),
         ("open", "2023-11-14T22:13:16Z", True),
         ("rien_va", "2023-11-14T22:13:16Z", True),
     ],
