@@ -9,6 +9,7 @@ import shutil
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -123,11 +124,16 @@ def test_names_for_errors_of_other_brokers_only() -> None:
     assert fault(OSError(113, "No route to host")) == ""
 
 
-@pytest.mark.parametrize(("host", "warnings"), [("127.0.0.1", 0), ("0.0.0.0", 1)])
-async def test_a_password_without_tls_is_logged(tmp_path: Path, house: Authority, host: str, warnings: int) -> None:
-    (tmp_path / "password").write_text("x")
+@pytest.mark.parametrize(
+    ("host", "password", "warnings"), [("127.0.0.1", "x", 0), ("0.0.0.0", "x", 1), ("0.0.0.0", None, 0)]
+)
+async def test_a_password_without_tls_is_logged(tmp_path: Path, host: str, password: str | None, warnings: int) -> None:
+    login: dict[str, Any] = {}
+    if password is not None:
+        (tmp_path / "password").write_text(password)
+        login = {"username": "wheel", "password_file": tmp_path / "password"}
     with Mosquitto(tmp_path) as broker:
-        wanted = settings(broker.port, host=host, username="wheel", password_file=tmp_path / "password")
+        wanted = settings(broker.port, host=host, **login)
         with capture_logs() as logs:
             async with connecting(wanted) as (connection, _):
                 await session_of(connection)
