@@ -445,6 +445,13 @@ def test_one_table_has_one_wheel(computer: BareComputer) -> None:
         planned(computer, "other", "--simulated", "--site", "x", "--table", "bench-01", "--house-broker")
 
 
+def test_one_port_has_one_wheel(computer: BareComputer) -> None:
+    set_up(computer, "campione-03", *REAL, "--house-broker")
+    with pytest.raises(SetupError, match=r"/dev/wheeld/0042 is the port of .*campione-03\.toml: name the port of"):
+        planned(computer, "campione-04", *REAL, "--house-broker")
+    assert set(actions(planned(computer, "campione-03", *REAL, "--house-broker")).values()) == {"stays"}
+
+
 def test_an_authority_without_its_key_makes_no_certificates(computer: BareComputer) -> None:
     set_up(computer, *SIMULATED)
     computer.at("etc/wheeld/house/authority.key").unlink()

@@ -19,7 +19,7 @@ from wheeld.setup.answers import Answers
 from wheeld.setup.broker import hosts_known
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.configuration import checked
-from wheeld.setup.obstacles import obstacles, refuse
+from wheeld.setup.obstacles import PORTS, obstacles, refuse
 from wheeld.setup.places import BrokerPlaces, Places
 from wheeld.setup.plan import plan_of
 from wheeld.setup.questions import Here, Shape, ask_all, take_defaults, value_of
@@ -131,7 +131,7 @@ def _answered(options: argparse.Namespace, computer: Computer, ask: Callable[[st
     """Return all answers. What this computer lacks for the given ones is said before the first question."""
     answers, catalogue = given(options), catalogue_of(options)
     refuse(answers, computer)
-    ports = [(key, answers.get(key)) for key in ("sensors.port", "head.port")]
+    ports = [(key, answers.get(key)) for key in PORTS]
     for note in chain.from_iterable(wrong_port(key, str(port)) for key, port in ports if port):
         warn(catalogue.say_text(note))
     hosts = hosts_known(computer) or (socket.gethostname(),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -29,15 +29,28 @@ class _Mqtt(msgspec.Struct):
     users: dict[str, RoleName] = {}
 
 
+class _Device(msgspec.Struct, frozen=True):
+    port: str | None = None
+
+
 class _Configuration(msgspec.Struct):
     """The part of a configuration that is needed here. The daemon checks the whole file."""
 
     table: _Table
     mqtt: _Mqtt
+    sensors: _Device = _Device()
+    head: _Device = _Device()
 
 
-def configured(places: Places) -> dict[Path, TableAccess]:
-    """Return the table of each configuration. Raises SetupError if a file has no table: the access list would lack the
+class ConfiguredWheel(NamedTuple):
+    """A wheel of this computer: its table, and the ports of its devices."""
+
+    table: TableAccess
+    ports: tuple[str | None, ...]
+
+
+def configured(places: Places) -> dict[Path, ConfiguredWheel]:
+    """Return the wheel of each configuration. Raises SetupError if a file has no table: the access list would lack the
     users of its wheel."""
     found = {}
     for path in configurations(places.configurations):
@@ -52,7 +65,8 @@ def configured(places: Places) -> dict[Path, TableAccess]:
                     named,
                 )
             ) from None
-        found[path] = TableAccess.of(told.table.site, told.table.id, told.mqtt.users)
+        table = TableAccess.of(told.table.site, told.table.id, told.mqtt.users)
+        found[path] = ConfiguredWheel(table, (told.sensors.port, told.head.port))
     return found
 
 

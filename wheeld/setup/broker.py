@@ -187,7 +187,7 @@ def shipped() -> bytes:
 
 def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> SetupStep:
     """Return a step that adds missing tables to the list, but leaves the list as it is if a user would lose a right."""
-    others = configured(places)
+    others = {path: wheel.table for path, wheel in configured(places).items()}
     # An existing configuration may give roles to user names that are not in the answers.
     own = others.pop(places.configuration, own)
     found = places.computer.read(broker.access_list)

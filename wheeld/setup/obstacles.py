@@ -3,7 +3,7 @@ who is asked hears of it at the question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +15,7 @@ from wheeld.setup.broker import hosts_known
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.places import BrokerPlaces, Places
 
+PORTS = ("sensors.port", "head.port")
 SIMULATOR = "wheeld-sim@.service"
 
 
@@ -35,9 +36,10 @@ def obstacles(answers: Answers, computer: Computer) -> Iterator[Problem]:
     if get("setup.sensors") == "simulated" and not computer.has_unit(SIMULATOR):
         missing = Text("the simulator is not installed: {command}", {"command": "apt install ./wheeld-sim_*.deb"})
         yield Problem("setup.sensors", missing)
-    table, places = (get("table.site"), get("table.id")), Places(computer, get("setup.name") or "")
-    if None not in table and places.name:
-        yield from _other_wheel(places, table)
+    places = Places(computer, get("setup.name") or "")
+    if places.name:
+        ports = {key: port for key in PORTS if (port := get(key)) is not None}
+        yield from _other_wheel(places, (get("table.site"), get("table.id")), ports)
     if get("setup.broker") == "house":
         yield from _no_broker(BrokerPlaces(computer), get("setup.broker_names") or ())
     elif get("setup.broker") == "existing":
@@ -52,19 +54,29 @@ def obstacles(answers: Answers, computer: Computer) -> Iterator[Problem]:
                     yield Problem(f"mqtt.{name}", what)
 
 
-def _other_wheel(places: Places, table: tuple[str, str]) -> Iterator[Problem]:
-    """Yield a problem if another wheel has the table or the name: a wheel has one table, and a table has one wheel."""
+def _other_wheel(places: Places, table: tuple[str | None, str | None], ports: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield a problem if another wheel has the table, the name or a port: a wheel has one table, and a table has one
+    wheel. `ports`: the port of each key."""
     for path, known in configured(places).items():
-        if path == places.configuration and (known.site, known.table) != table:
-            of_another = {"file": str(path), "table": f"{known.site}/{known.table}"}
-            what = Text("{file} belongs to the table {table}: give this wheel another name", of_another)
-            yield Problem("table.id", what)
-        if path != places.configuration and (known.site, known.table) == table:
+        its_table = (known.table.site, known.table.table)
+        if path == places.configuration:
+            if None not in table and its_table != table:
+                of_another = {"file": str(path), "table": "/".join(its_table)}
+                what = Text("{file} belongs to the table {table}: give this wheel another name", of_another)
+                yield Problem("table.id", what)
+            continue
+        if its_table == table:
             what = Text(
                 "{file} is already the wheel of this table: use its name, or give the table another id",
                 {"file": str(path)},
             )
             yield Problem("table.id", what)
+        for key, port in ports.items():
+            if port in known.ports:
+                named = {"line": port, "file": str(path)}
+                yield Problem(
+                    key, Text("{line} is the port of {file}: name the port of this wheel's own device", named)
+                )
 
 
 def _no_broker(broker: BrokerPlaces, hosts: tuple[str, ...]) -> Iterator[Problem]:
