@@ -24,7 +24,7 @@ from wheeld.core.catalogue import Catalogue
 from wheeld.exits import Exit
 from wheeld.setup.answers import Answers, text_of
 from wheeld.setup.computer import SetupError
-from wheeld.setup.obstacles import obstacles
+from wheeld.setup.problems import problems
 from wheeld.setup.questions import TRIES, ask_all, evenly, value_of
 
 PINS = """\
@@ -189,7 +189,7 @@ def test_what_this_computer_lacks_is_said_at_the_question_that_needs_it(computer
     answers, said = answers_of("y", *REAL, "--house-broker"), list[str]()
     for key in ("setup.sensors", "setup.broker", "setup.broker_names"):
         answers.put(key, None)
-    here = HERE._replace(obstacles=partial(obstacles, computer=computer))
+    here = HERE._replace(problems=partial(problems, computer=computer))
     typed = answering(["simulated", "board", "house", "existing", "h", "1883", "", "/nowhere.crt", "", ""])
     ask_all(answers, here, typed, said.append, Catalogue("en"))
     assert said == [
@@ -203,7 +203,7 @@ def test_a_table_that_has_a_wheel_is_refused_at_its_question(computer: BareCompu
     set_up(computer, *SIMULATED)
     answers, said = answers_of("other", *SIMULATED[1:]), list[str]()
     answers.put("table.id", None)
-    here = HERE._replace(obstacles=partial(obstacles, computer=computer))
+    here = HERE._replace(problems=partial(problems, computer=computer))
     ask_all(answers, here, answering(["bench-01", "other"]), said.append, Catalogue("en"))
     (refused,) = said
     assert "bench-01.toml is already the wheel of this table" in refused

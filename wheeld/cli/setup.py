@@ -19,7 +19,7 @@ from wheeld.setup.answers import Answers
 from wheeld.setup.broker import hosts_known
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.configuration import checked
-from wheeld.setup.obstacles import PORTS, obstacles, refuse
+from wheeld.setup.problems import PORTS, problems, refuse
 from wheeld.setup.places import BrokerPlaces, Places
 from wheeld.setup.plan import plan_of
 from wheeld.setup.questions import Here, Shape, ask_all, take_defaults, value_of
@@ -135,7 +135,7 @@ def _answered(options: argparse.Namespace, computer: Computer, ask: Callable[[st
     for note in chain.from_iterable(wrong_port(key, str(port)) for key, port in ports if port):
         warn(catalogue.say_text(note))
     hosts = hosts_known(computer) or (socket.gethostname(),)
-    here = Here(hosts, serial_lines(), BrokerPlaces(computer).authority, partial(obstacles, computer=computer))
+    here = Here(hosts, serial_lines(), BrokerPlaces(computer).authority, partial(problems, computer=computer))
     if ask is None:
         take_defaults(answers, here, unasked=options.yes or options.dry_run)
     else:

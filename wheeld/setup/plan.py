@@ -15,7 +15,7 @@ from wheeld.setup.answers import Answers
 from wheeld.setup.broker import broker_steps
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.configuration import complete, file_of
-from wheeld.setup.obstacles import SIMULATOR, refuse
+from wheeld.setup.problems import SIMULATOR, refuse
 from wheeld.setup.places import Places
 from wheeld.setup.steps import Put, SetupStep, looked
 

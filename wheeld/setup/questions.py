@@ -44,7 +44,7 @@ class Here(NamedTuple):
     hosts: tuple[str, ...]
     lines: tuple[str, ...]
     authority: Path
-    obstacles: Callable[[Answers], Iterable[Problem]]
+    problems: Callable[[Answers], Iterable[Problem]]
 
 
 def questions(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
@@ -192,7 +192,7 @@ def ask_all(
 
 
 def _wrong_at(key: str, answers: Answers, here: Here) -> list[Problem]:
-    return [problem for problem in (*answers.problems(), *here.obstacles(answers)) if problem.key == key]
+    return [problem for problem in (*answers.problems(), *here.problems(answers)) if problem.key == key]
 
 
 def _is_answered(

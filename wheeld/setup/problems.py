@@ -1,4 +1,4 @@
-"""What keeps a computer from having such a wheel. Each obstacle has the key of the answer that meets it, so a person
+"""What keeps a computer from having such a wheel. Each problem has the key of the answer that meets it, so a person
 who is asked hears of it at the question."""
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ SIMULATOR = "wheeld-sim@.service"
 
 
 def refuse(answers: Answers, computer: Computer) -> None:
-    """Raise SetupError for the first obstacle. Raises what `obstacles` raises."""
-    for obstacle in obstacles(answers, computer):
-        raise SetupError(obstacle.what)
+    """Raise SetupError for the first problem. Raises what `problems` raises."""
+    for problem in problems(answers, computer):
+        raise SetupError(problem.what)
 
 
-def obstacles(answers: Answers, computer: Computer) -> Iterator[Problem]:
-    """Yield the obstacles that the answers given so far meet. Raises SetupError, OSError."""
+def problems(answers: Answers, computer: Computer) -> Iterator[Problem]:
+    """Yield the problems that the answers given so far meet. Raises SetupError, OSError."""
     wrong = {problem.key for problem in answers.problems()}
 
     def get(key: str) -> Any:
