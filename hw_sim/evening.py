@@ -81,14 +81,12 @@ class Evening:
         return iter(self.world.events(self.end_s))
 
 
-def draw_evening(seed: int, *, margin: bool = False) -> Evening:
-    """Draw an evening, which depends only on `seed` and `margin`. `margin` adds launches of two to four laps, in which
-    the passes may prove fewer laps than the ball ran."""
+def draw_evening(seed: int) -> Evening:
+    """Draw an evening, which depends only on `seed`."""
     rng = repeatable(f"evening {seed}")
     layout = draw_layout(rng)
     choices = drawable(layout)
-    weights = [4.0 if margin and s.name == "lap_margin" else s.weight for s in choices]
-    scenarios = rng.choices(choices, weights, k=rng.randint(*COUPS))
+    scenarios = rng.choices(choices, [s.weight for s in choices], k=rng.randint(*COUPS))
     if rng.random() < 0.1:
         scenarios[0] = SCENARIOS["first_coup_void"]
     return _played(scenarios, layout, rng, f"sim-{seed}")

@@ -31,13 +31,12 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="random seed; without --scenario everything is drawn from it"
     )
-    parser.add_argument("--margin", action="store_true", help="add launches of two to four laps")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write both files. Returns the exit code. Raises UsageError, FileError."""
-    evening = script(args.scenario, args.seed) if args.scenario else draw_evening(args.seed, margin=args.margin)
+    evening = script(args.scenario, args.seed) if args.scenario else draw_evening(args.seed)
     events: Iterable[SimEvent] = evening.events()
     truth = evening.truth
     if args.noise or args.faults is not None:

@@ -40,13 +40,6 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("--coups", type=_positive, default=1000, metavar="N", help="at least N, in whole evenings")
     parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, metavar="J", help="evenings in parallel")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"where the report goes (default {OUT})")
-    parser.add_argument(
-        "--false-voids-max",
-        type=float,
-        metavar="SHARE",
-        help=f"allowed share of false voids in the valid coups (default {FALSE_VOIDS_MAX:g}; with --margin or more "
-        f"faults {HARD_FALSE_VOIDS_MAX:g})",
-    )
     parser.add_argument("--seed", default="0", metavar="S", help="random seed: the same seed gives the same report")
     add_plan(parser)
     parser.set_defaults(run=run)
@@ -102,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
                 progress.update(task, advance=len(evening_run.rows), disagreements=found_now)
         wall_s = time.perf_counter() - began_s
         hard = args.margin or args.faults > 1
-        allowed = args.false_voids_max or (HARD_FALSE_VOIDS_MAX if hard else FALSE_VOIDS_MAX)
+        allowed = HARD_FALSE_VOIDS_MAX if hard else FALSE_VOIDS_MAX
         found = report.report(plan, args.coups, evening_runs, wall_s, allowed)
         rows = [row for one in evening_runs for row in one.rows]
         early_warnings = [warning for one in evening_runs for warning in one.early_warnings]
