@@ -13,6 +13,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import NoReturn
 
 from hw_sim.exits import UnavailableError
 
@@ -42,6 +43,10 @@ class Child:
         code = await self._process.wait()
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES_SHOWN:]
         return "\n  ".join([f"{self.name} ended with exit code {code}; its last lines:", *(lines or ["(none)"])])
+
+    async def must_run(self) -> NoReturn:
+        """Wait until the program ends by itself, which is an error. Raises UnavailableError."""
+        raise UnavailableError(await self.ended())
 
     def kill(self) -> None:
         """End the program at once, as a power cut does. Does nothing if it has ended already."""

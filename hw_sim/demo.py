@@ -193,7 +193,7 @@ class Demo:
                         self._enough.wait(),
                         Player(self._board, pty, speed=self._args.speed, deliver=self._deliver).play(events),
                         pages,
-                        _fail(served.process.ended()),
+                        served.process.must_run(),
                     )
 
     async def _run_daemon(self, command: list[str]) -> None:
@@ -201,7 +201,7 @@ class Demo:
         await self._panel.sees.wait()  # then no message is missed
         while True:
             async with child("wheeld", command, self._state / "wheeld.log") as daemon:
-                await pace.first_of(_fail(daemon.ended()), self._power.get())
+                await pace.first_of(daemon.must_run(), self._power.get())
                 daemon.kill()
             await self._power.get()  # wait until the power is on again
 
@@ -234,7 +234,7 @@ class Demo:
         self._view.show_address(bench)
         if not self._args.no_browser and sys.stdout.isatty() and any(map(os.environ.get, DISPLAYS)):
             await asyncio.to_thread(webbrowser.open, bench)
-        await _fail(pages.ended())
+        await pages.must_run()
 
     def _configuration(self, served: Broker, port: Path, monitor: Path) -> str:
         wheel = sections(
@@ -310,8 +310,3 @@ class Demo:
                 journal=self._state / "journal.sqlite",
             ),
         ]
-
-
-async def _fail(ended: Coroutine[Any, Any, str]) -> None:
-    """Raise UnavailableError when a child has ended that should still run."""
-    raise UnavailableError(await ended)

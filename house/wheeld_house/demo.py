@@ -24,6 +24,7 @@ from hw_sim.child import child, free_port
 from hw_sim.configuration import sections
 from hw_sim.demo import LAYOUT
 from hw_sim.exits import UnavailableError
+from hw_sim.run import first_of, print_now
 from wheeld_house.migrate import migrate
 from wheeld_house.settings import SettingsError
 
@@ -82,7 +83,7 @@ def _postgres(folder: Path) -> Iterator[str]:
         if done.returncode:
             raise SettingsError(f"PostgreSQL: {program} failed: {done.stderr.decode(errors='replace')[-500:]}")
 
-    _say(f"makes PostgreSQL in {home}")
+    print_now(f"# makes PostgreSQL in {home}")
     call("initdb", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8")
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={home}"
     call("pg_ctl", "-w", "-s", "-l", str(home / "log"), "-o", options, "start")
@@ -122,18 +123,10 @@ async def _play(folder: Path, database: str, wheels: int, coups: int) -> None:
             await up.enter_async_context(child(name, [sys.executable, *words], folder / f"{name}.log"))
             for name, words in commands.items()
         ]
-        _say(f"{wheels} wheels play {SPEED:g} times as fast as real ones. The settings of the house: {settings}")
-        _say(f'the database, for your own questions: psql "{database}"')
-        showing = asyncio.create_task(_show(database, coups))
-        ends = [asyncio.create_task(each.ended()) for each in (*running, served.process)]
-        done, _ = await asyncio.wait([showing, *ends], return_when=asyncio.FIRST_COMPLETED)
-        for task in (showing, *ends):
-            task.cancel()
-        for end in ends:
-            if end in done:
-                raise UnavailableError(end.result())
-        showing.result()
-    _say("the end")
+        print_now(f"# {wheels} wheels play {SPEED:g} times as fast as real ones. The settings of the house: {settings}")
+        print_now(f'# the database, for your own questions: psql "{database}"')
+        await first_of(_show(database, coups), *(each.must_run() for each in (*running, served.process)))
+    print_now("# the end")
 
 
 async def _show(database: str, coups: int) -> None:
@@ -146,10 +139,4 @@ async def _show(database: str, coups: int) -> None:
             for table, seq, text in await (await connection.execute(_VERDICTS)).fetchall():
                 if (table, seq) not in shown:
                     shown.add((table, seq))
-                    sys.stdout.write(f"{table}  {text}\n")
-            sys.stdout.flush()
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"# {text}\n")
-    sys.stdout.flush()
+                    print_now(f"{table}  {text}")

@@ -75,7 +75,7 @@ def _positive(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Run the campaign and write its report. Returns the exit code. Raises UnavailableError, FileError."""
-    pictures.require()
+    pictures.require("matplotlib", "rich")  # before the campaign runs for hours
     from rich.console import Console  # noqa: PLC0415  rich is optional
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 

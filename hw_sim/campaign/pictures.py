@@ -12,25 +12,22 @@ from hw_sim.exits import UnavailableError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EXTRA = ("matplotlib", "rich")
 INK, FAINT, RIGHT, WRONG = "#22313f", "#c8d0d8", "#2e7d5b", "#b3392f"
 """The colours of all pictures."""
-HINT = "in the source tree: pip install './hw_sim[campaign]'"
 
 
-def require() -> None:
-    """Check that a report can be drawn, before a campaign runs for hours. Raises UnavailableError."""
-    missing = [name for name in EXTRA if find_spec(name) is None]
-    if missing:
-        raise UnavailableError(f"{' and '.join(missing)} not installed: {HINT}")
+def require(*packages: str) -> None:
+    """Check that the packages are installed, which are optional. Raises UnavailableError."""
+    if missing := [name for name in packages if find_spec(name) is None]:
+        hint = "in the source tree: pip install './hw_sim[campaign]'"
+        raise UnavailableError(f"{' and '.join(missing)} not installed: {hint}")
 
 
 def blank(width_in: float, height_in: float) -> Figure:
     """Return an empty figure of the given size. Raises UnavailableError."""
-    try:
-        from matplotlib.figure import Figure  # noqa: PLC0415  matplotlib is optional, and slow to import
-    except ImportError as missing:
-        raise UnavailableError(f"matplotlib not installed: {HINT}") from missing
+    require("matplotlib")
+    from matplotlib.figure import Figure  # noqa: PLC0415  matplotlib is optional, and slow to import
+
     return Figure(figsize=(width_in, height_in), layout="constrained")
 
 

@@ -180,6 +180,6 @@ def test_a_damaged_compressed_log_is_named(tmp_path: Path, bad: bytes, capsys: p
 def test_the_error_without_matplotlib_names_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["coup", COUP, "--svg", str(tmp_path / "x.svg")]) == 69
     assert "pip install './hw_sim[campaign]'" in capsys.readouterr().err

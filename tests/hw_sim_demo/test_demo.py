@@ -181,11 +181,11 @@ async def test_the_first_work_that_ends_ends_the_others() -> None:
     await run.first_of(forever(), soon())
     assert ended == ["forever"]
 
-    async def broken() -> str:
-        return "the daemon ended"
+    async def broken() -> None:
+        raise UnavailableError("the daemon ended")
 
     with pytest.raises(UnavailableError, match="the daemon ended"):
-        await run.first_of(forever(), demo._fail(broken()))
+        await run.first_of(forever(), broken())
 
 
 @pytest.mark.parametrize(
@@ -208,8 +208,8 @@ async def test_a_browser_is_opened_only_on_a_terminal_with_a_display(
     shown: list[str] = []
 
     class Ending:
-        async def ended(self) -> str:
-            return "the pages ended"
+        async def must_run(self) -> None:
+            raise UnavailableError("the pages ended")
 
     async def listens(*_: object) -> None: ...
 

@@ -19,9 +19,9 @@ from wheeld.setup.answers import Answers
 from wheeld.setup.broker import hosts_known
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.configuration import checked
-from wheeld.setup.problems import PORTS, problems, refuse
 from wheeld.setup.places import BrokerPlaces, Places
 from wheeld.setup.plan import plan_of
+from wheeld.setup.problems import PORTS, problems, refuse
 from wheeld.setup.questions import Here, Shape, ask_all, take_defaults, value_of
 from wheeld.setup.steps import Action, carry_out, shown
 

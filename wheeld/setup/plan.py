@@ -15,8 +15,8 @@ from wheeld.setup.answers import Answers
 from wheeld.setup.broker import broker_steps
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.configuration import complete, file_of
-from wheeld.setup.problems import SIMULATOR, refuse
 from wheeld.setup.places import Places
+from wheeld.setup.problems import SIMULATOR, refuse
 from wheeld.setup.steps import Put, SetupStep, looked
 
 _GIVEN = {
