@@ -11,6 +11,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 
 import serial
 from serial import rfc2217
@@ -88,10 +89,6 @@ class RawPort(asyncio.Protocol):
 
     def send(self, data: bytes) -> None:
         """Send bytes of the wheel."""
-        self.write(data)
-
-    def write(self, data: bytes) -> None:
-        """Write bytes to the network. pyserial's PortManager calls this, too."""
         assert self.transport is not None
         if self.transport.get_write_buffer_size() <= UNSENT_BYTES_MAX:
             self.transport.write(data)
@@ -105,7 +102,8 @@ class Rfc2217Port(RawPort):
         super().connection_made(transport)
         self._nowhere = serial.serial_for_url("loop://", 9600)
         # `PortManager` accepts any port, and any object that has `write`. Its type stubs ask for more.
-        self._manager = rfc2217.PortManager(self._nowhere, self)  # type: ignore[arg-type]
+        network = SimpleNamespace(write=super().send)
+        self._manager = rfc2217.PortManager(self._nowhere, network)  # type: ignore[arg-type]
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Remove the connection of the host."""
@@ -118,7 +116,7 @@ class Rfc2217Port(RawPort):
 
     def send(self, data: bytes) -> None:
         """Send bytes of the wheel, escaped for telnet."""
-        self.write(b"".join(self._manager.escape(data)))
+        super().send(b"".join(self._manager.escape(data)))
 
 
 @asynccontextmanager

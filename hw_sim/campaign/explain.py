@@ -57,12 +57,7 @@ class _Case:
     alone: bool
     strikes: list[Strike]
     causes: list[str] = field(default_factory=list)
-    agrees_without_all: bool = False
-
-    @property
-    def possible_causes(self) -> list[str]:
-        present = {strike.fault for strike in self.strikes}
-        return [kind for kind in KINDS if kind in present]
+    together: bool = False
 
 
 @dataclass
@@ -100,21 +95,22 @@ def explain(
         alone = since == mark or replays.disagreement(faulty, mark, mark) == disagreement.kinds
         first = mark if alone else since
         cases.append(_Case(disagreement, first, alone, Slice(evening, faulty, first, mark).strikes()))
+
+    def agreeing(some: list[_Case], kinds: frozenset[str]) -> list[_Case]:
+        """Return those of the cases that agree without these kinds of fault."""
+        without = faulty_without(kinds) if some else faulty
+        return [case for case in some if not replays.disagreement(without, case.first, case.disagreement.mark)]
+
     for kind in KINDS:
-        possible = [case for case in cases if kind in case.possible_causes]
-        without_kind = faulty_without(frozenset({kind})) if possible else faulty
-        for case in possible:
-            if not replays.disagreement(without_kind, case.first, case.disagreement.mark):
-                case.causes.append(kind)
-    unsolved = [case for case in cases if not case.causes]
-    without_all = faulty_without(ALL) if unsolved else faulty
-    for case in unsolved:
-        case.agrees_without_all = not replays.disagreement(without_all, case.first, case.disagreement.mark)
+        possible = [case for case in cases if any(strike.fault == kind for strike in case.strikes)]
+        for case in agreeing(possible, frozenset({kind})):
+            case.causes.append(kind)
+    for case in agreeing([case for case in cases if not case.causes], ALL):
+        present = {strike.fault for strike in case.strikes}
+        case.causes, case.together = [kind for kind in KINDS if kind in present], True
     explanations: dict[int, Explanation] = {}
     for case in cases:
-        together = not case.causes and case.agrees_without_all
-        causes = case.possible_causes if together else case.causes
-        own = [strike for strike in case.strikes if strike.fault in causes]
+        own = [strike for strike in case.strikes if strike.fault in case.causes]
         texts = tuple(f"{strike.from_us / 1e6:.3f} s {strike.fault}: {strike.what}" for strike in own)
-        explanations[case.disagreement.mark] = Explanation(tuple(causes), together, case.alone, texts)
+        explanations[case.disagreement.mark] = Explanation(tuple(case.causes), case.together, case.alone, texts)
     return explanations, replays.cpu_s

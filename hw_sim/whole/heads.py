@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from hw_sim.cable import Cable
 from hw_sim.cammegh.coups import HeadPhase, Model
@@ -63,19 +62,21 @@ class WatchedHead(SimHead):
             super().receive(self.cable.carry(data))
 
     def _play(self) -> Iterator[None]:
-        before = WAITING
-        shown = 0
+        before, shown = WAITING, 0
         while True:
             if self._begins_anew:
                 self._begins_anew = False
                 yield from self._power_cycle()
-            line = line_at(self._world(), self._now_us / 1e6)
-            if before == CALLED != line.state:
+            world, t_s = self._world(), self._now_us / 1e6
+            begun = bisect_right(world.runs, t_s, key=lambda run: run.t_s)
+            seen, number = _state(world, begun, t_s)
+            if before == CALLED != seen:
                 self.spin = self.spin % 255 + 1
-            shown = shown + 1 if line.state == before else 0
-            before = line.state
+            shown = shown + 1 if seen == before else 0
+            before = seen
             if not self.silent:
-                state, flags, rpm, number = line.state, 0, line.rpm, line.number
+                speed = world.rotor.speed_at(t_s)
+                state, flags, rpm = seen, 0, abs(speed) * 60
                 if self.is_stopped:
                     state, rpm, number = STOPPED, 0.0, None
                 elif state == WAITING and self.misfires:
@@ -83,40 +84,21 @@ class WatchedHead(SimHead):
                 if number is not None and shown == 0:
                     self.last_number = number
                     self._send(f"{number:2d}" if self.level != "basic" else f"*W{number:2d}")
-                phase = HeadPhase(state, 1, line.rotor, (rpm, rpm), line.ball, flags, (line.laps, line.laps))
+                ball, laps = 0, 0
+                if begun:
+                    run = world.runs[begun - 1]
+                    ball, laps = int(run.turning < 0), int(run.laps_at(t_s))
+                phase = HeadPhase(state, 1, int(speed <= 0), (rpm, rpm), ball, flags, (laps, laps))
                 self._status = (phase, 0, number)
                 if self.automatic and self.level != "basic":
                     self._send_status()
             yield
 
 
-class Line(NamedTuple):
-    """What the head shows at one moment. `number` is None while it shows none."""
-
-    state: int
-    number: int | None
-    rpm: float
-    rotor: int
-    ball: int
-    laps: int
-
-
-def line_at(world: World, t_s: float) -> Line:
-    """Return what the head of the wheel shows at `t_s`."""
-    speed = world.rotor.speed_at(t_s)
-    begun = bisect_right(world.runs, t_s, key=lambda run: run.t_s)
-    rpm, rotor = abs(speed) * 60, 0 if speed > 0 else 1
-    if not begun:
-        return Line(WAITING, None, rpm, rotor, 0, 0)
-    state, number = _state(world, begun, t_s)
-    run = world.runs[begun - 1]
-    return Line(state, number, rpm, rotor, 0 if run.turning > 0 else 1, int(run.laps_at(t_s)))
-
-
 def _state(world: World, begun: int, t_s: float) -> tuple[int, int | None]:
     """Return the state at `t_s`, and the number that the head shows then. `begun`: how many runs have begun."""
-    run = world.runs[begun - 1]
-    if run.laps_at(t_s) < 1:
+    run = world.runs[begun - 1] if begun else None
+    if run is None or run.laps_at(t_s) < 1:
         return WAITING, None
     # RUNNING lasts for one line or more after the first lap, even if the run is short.
     closing_s = max(run.end_s - BEFORE_LEAVING_S, run.time_at(1) + LINE_US / 1e6)
