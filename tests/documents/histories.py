@@ -67,7 +67,10 @@ def stakes() -> list[Row]:
         (6, "rule 1"))  # fmt: skip
     then("the table itself has a gap, and what is lost is no fault", [[5, "stored", 4, _table("B", gap=lost)]],
         (6, "take", "B"))  # fmt: skip
-    then("a repeat changes nothing", [[5, "stored", 2, _table("B")], [6, "repeat", 1]], (7, "take", "B"), (7, "rule 1"))
+    then("a repeat, and a message that is dropped for a gap, change nothing",
+        [[5, "stored", 2, _table("B")], [6, "repeat", 1, _OPEN], [7, "gap", 9, _table("C")], [7, "asked"],
+         [7.5, "reply", 2]],
+        (6.5, "rule 1"), (6.5, "take", "B"), (8, "take", "B"), (8, "rule 1", "C"))  # fmt: skip
 
     then("the connection ends: a reply in the next one is needed",
         [[5, "disconnected"], [8, "subscribed"], [8.5, "asked"], [9, "reply", 1]],
@@ -94,6 +97,9 @@ def stakes() -> list[Row]:
     then("a question of a quiet consumer is open, two replies are missing, and the third comes",
         [[600.6, "asked"], [610.6, "asked"], [615, "dropped"], [630.6, "asked"], [640, "reply", 1]],
         (605, "take"), (614, "rule 2"), (616, "rule 2"), (635, "rule 2"), (641, "take"))  # fmt: skip
+    then("a reply is missing, whatever was stored meanwhile",
+        [[600.6, "asked"], [610.6, "asked"], [611, "stored", 2, _OPEN], [613, "reply", 2]],
+        (612, "rule 2"), (614, "take"))  # fmt: skip
     add("no reply comes", [*_BEGUN[:3], [10.6, "asked"], [19, "reply", 1]],
         (5, "rule 2"), (15, "rule 2"), (20, "take"))  # fmt: skip
     then("a reply that is not yours, when no question is open", [[300, "dropped"]], (301, "take"))
@@ -164,6 +170,10 @@ def late() -> list[Row]:
     return [
         *({"finds": finds, "bets_closed_at": closed, "stake_at": at} for finds, at in stakes_at),
         {"finds": "pay", "bets_closed_at": "2027-01-15T20:00:05.500000Z", "stake_at": closed},
+        *(
+            {"finds": finds, "bets_closed_at": "2027-01-15T20:00:05.000500Z", "stake_at": f"2027-01-15T20:00:05.{us}Z"}
+            for finds, us in (("pay", "000499"), ("late", "000500"), ("late", "000501"), ("late", "001000"))
+        ),
         {"finds": "pay", "bets_closed_at": "2028-02-29T20:00:05.000000Z", "stake_at": closed},
         {"finds": "late", "bets_closed_at": "2000-02-29T20:00:05.000000Z", "stake_at": closed},
         {"finds": "person", "stake_at": closed},
@@ -229,17 +239,27 @@ def order(given: dict[str, tuple[str, str]]) -> list[Row]:
     add("a void", 3, "4", [gives_back, "ack 4"])
     add("a ruling is shown first", 4, "5", ["report ruling", "store 5", "ack 5"])
     add("what is lost is reported first", 2, "lost", ["report lost 3 7", "store 8", "ack 8"])
-    add("a void, and 3 is lost: a person settles stakes from before a gap", 2, "void",
-        ["report lost 3 3", "store 4", "ack 4"])  # fmt: skip
+    add("a void, and 3 and 4 are lost: a person settles stakes from before a gap", 2, "void",
+        ["report lost 3 4", "store 5", "ack 5"])  # fmt: skip
     add("a result, and 3 and 4 are lost: it is not paid", 2, "result", ["report lost 3 4", "store 5", "ack 5"])
     add("a ruling, and 3 and 4 are lost", 2, "ruling", ["report lost 3 4", "report ruling", "store 5", "ack 5"])
     add("what is lost, and then a result: a person settles the stakes from before the gap", 2, "lost ninth",
         ["report lost 3 7", "store 8", "ack 8", "store 9", "ack 9"])  # fmt: skip
-    add("a gap of which this consumer has all", 2, "had", ["store 3", "ack 3"])
+    add("a message of a number that was lost", 2, "lost 4", ["report lost 3 7", "store 8", "ack 8", "ack 8"])
+    for topic in ("result", "void", "ruling"):
+        shows = ["report ruling"] if topic == "ruling" else []
+        add(f"a gap in a {topic} of which this consumer has all", 4, topic, [*shows, "store 5", "ack 5"])
+    add("such a gap in a table, and then the result of its coup", 2, "had fourth",
+        ["store 3", "ack 3", "store 4", "ack 4"])  # fmt: skip
+    add("a ruling on a coup that was paid", 1, "2 3 4 5", [pays, "ack 2", "store 3", "ack 3", gives_back, "ack 4",
+        "report ruling", "store 5", "ack 5"])  # fmt: skip
+    add("another number stands in a member that you do not know", 1, "later", [pays, "ack 2"])
+    add("the label says another number", 1, "label", ["store 2 and pay 37", "ack 2"])
     add("a gap, and then what is missing", 1, "4 2 3 4", [pays, "ack 2", "store 3", "ack 3", gives_back, "ack 4"])
     add("repeats: nothing is paid, given back or shown again", 5, "2 4 5", ["ack 5", "ack 5", "ack 5"])
     add("conflict", 2, "other", ["report conflict"])
     add("another prev", 1, "chain", ["report chain"])
+    add("another prev, again and again", 1, "chain " * 5, ["report chain"] * 5)
     add("a fault, and the true message after it", 1, "forged 2", ["report signature", pays, "ack 2"])
     add("a bench table's", 1, "test", ["report test"])
     add("it ends before it has stored the result", 1, "2", [], ends_after=0, again=["ack 1", pays, "ack 2"])

@@ -52,7 +52,7 @@ OWN: Final[dict[str, dict[str, Any]]] = {
         "confirmed_user": None, "confirmed_reason": None, "margin": 1.0, "margin_of": "direction", "without": [],
     },
     "ruling": {
-        "about": 811, "ruled_as": "number", "number": 17, "label": "17", "by": "Bianchi", "user": "direction",
+        "about": 812, "ruled_as": "number", "number": 17, "label": "17", "by": "Bianchi", "user": "direction",
         "reason": "seen by the camera",
     },
     "void": {
@@ -115,7 +115,10 @@ def vectors() -> dict[str, Any]:
     for some in (cases.good, cases.malformed, cases.edited, cases.of_others, cases.wrongly_signed, cases.out_of_order):
         some()
     named = _named(signed, cases.rows)
-    hash_of_8 = json.loads(named["lost"][1])["hash"]
+    for name, before, coup_id in (("ninth", "lost", COMMON["coup_id"]), ("fourth", "had", "818")):
+        prev = json.loads(named[before][1])
+        after = cases.variant(seq=prev["seq"] + 1, prev=prev["hash"], coup_id=coup_id)
+        named[name] = "result", sign(after).decode()
     return {
         "about": "Test vectors of docs/feed.md. A payload is the UTF-8 bytes of its text. Use the keys in tests only.",
         "root": ROOT,
@@ -132,7 +135,7 @@ def vectors() -> dict[str, Any]:
         "stakes": stakes(),
         "late": late(),
         "acks": acks(),
-        "order": order(named | {"ninth": ("result", sign(cases.variant(seq=9, prev=hash_of_8)).decode())}),
+        "order": order(named),
     }
 
 
@@ -143,14 +146,14 @@ def _named(signed: list[tuple[Topic, bytes]], cases: list[dict[str, Any]]) -> di
     }
     for name, what in (
         ("lost", "the wheel has no messages 3 to 7: report them, then store this one"),
-        ("void", "a gap in a void is as one in a table"),
-        ("result", "the same in a result"),
-        ("ruling", "the same in a ruling"),
+        *((topic, f"3 and 4, by a gap in a {topic}") for topic in KINDS),
         ("had", "the wheel has no message 2, but it is stored: nothing is lost"),
         ("other", "another message with a number that is stored"),
         ("chain", "its prev is not the hash of the message before"),
         ("forged", "forged: another number, with the right seq, prev and hash"),
         ("test", "a bench table's message, at a consumer that pays"),
+        ("label", "the number 37"),
+        ("later", "a member of a later version"),
     ):
         (case,) = (case for case in cases if case["what"] == what and case["key"])
         named[name] = case["topic"], case["payload"]
@@ -162,7 +165,7 @@ class _Cases:
 
     def __init__(self, plain: list[tuple[Topic, bytes]], signed: list[tuple[Topic, bytes]]) -> None:
         self.rows: list[dict[str, Any]] = []
-        self.signed = [payload for _, payload in signed]
+        self.topics, self.signed = zip(*signed, strict=True)
         self.result, self.unsigned = signed[1][1], plain[1][1]
         self.digest, self.first_digest = chain.hash_of(self.result), chain.hash_of(plain[0][1])
 
@@ -175,6 +178,10 @@ class _Cases:
         wheel = Wheel()
         wheel.seq, wheel.hash = seq - 1, prev or self.first_digest.decode()
         return wheel.say(topic, **more)
+
+    def with_gap(self, topic: Topic) -> bytes:
+        """The message 5, after 3 and 4 were lost, without a signature."""
+        return _closed(self.variant(topic, 5), b'"seq":5', b'"seq":5,"gap":{"first_seq":3,"last_seq":4}')
 
     def good(self) -> None:
         forged = sign(self.variant(number=15), OTHER_KEY)
@@ -220,6 +227,13 @@ class _Cases:
             ("half of a surrogate pair in UTF-8", b'"label":"32"', b'"label":"32\xed\xa0\x80"'),
             ("a character beyond U+10FFFF", b'"label":"32"', b'"label":"32\xf4\x90\x80\x80"'),
             ("a comma too many", b'"without":[]', b'"without":[0,]'),
+            ("a NUL as an escape, deep inside", b'"without":[]', b'"without":[{"a":["\\u0000"]}]'),
+            ("a form feed between the signs", b'"without":[]', b'"without":[\f]'),
+            ("a vertical tab between the signs", b'"without":[]', b'"without":[\v]'),
+            ("an escape that JSON has not", b'"label":"32"', rb'"label":"\x332"'),
+            ("an apostrophe as an escape", b'"label":"32"', rb'"label":"32\'"'),
+            ("a number with nothing behind the point", b'"laps":9.0', b'"laps":9.'),
+            ("a number with a plus sign", b'"laps":9.0', b'"laps":+9.0'),
         ):
             self.add("malformed", what, _anew(self.result, old, new))
         for finds, size in (("next", 65_536), ("malformed", 65_537)):
@@ -244,10 +258,19 @@ class _Cases:
             self.add("malformed", f"a result with {what}", _anew(self.result, old, new))
         empty = _anew(self.result, COMMON["coup_id"].encode(), b"")
         self.add("next", "a result with an empty coup_id", empty)
+        for stored, what, old, new in (
+            (1, "a result of the coup 0", b'"coup":812', b'"coup":0'),
+            (1, "a result without bets_closed_at", b'"bets_closed_at":"2027-01-15T20:00:05.000000Z",', b""),
+            (2, "a table without bets", b'"bets":"open",', b""),
+            (2, "a table without a coup_id", f'"coup_id":"{OWN["void"]["coup_id"]}",'.encode(), b""),
+            (4, "a ruling without about", b'"about":812,', b""),
+            (4, "a ruling with another ruled_as", b'"ruled_as":"number"', b'"ruled_as":"half"'),
+        ):
+            payload = _anew(self.signed[stored], old, new)
+            self.add("next", f"{what}: it is stored", payload, self.topics[stored], stored=stored)
         point = _anew(self.signed[3], b'"coup":813', b'"coup":813.0')
         self.add("malformed", "a void with a coup with a decimal point", point, "void", stored=3)
-        too_high = _edit(self.unsigned, b'"number":32', b'"number":38')
-        too_high = chain.close_with_hash(too_high[: too_high.rindex(b',"hash":"')] + b"}")[0]
+        too_high = _closed(self.unsigned, b'"number":32', b'"number":38')
         self.add("signature", "a result with the number 38, and no signature", too_high)
         for stored in (0, 4):
             what = "beyond a gap" if stored == 0 else "under a stored number"
@@ -302,11 +325,13 @@ class _Cases:
         self.add("foreign", "another table's message, without a signature", self.variant(table="campione-04"))
         self.add("foreign", "another table's message, of a bench", sign(self.variant(table="campione-04", test=True)))
         self.add("test", "a bench table's message, without a signature", self.variant(test=True))
-        for finds, mark in (("test", b"null"), ("next", b"false")):
+        for finds, mark in (("test", b"null"), ("test", b'"false"'), ("next", b"false")):
             payload = _anew(self.result, b'"seq":2', b'"seq":2,"test":' + mark)
             self.add(finds, f"test is {mark.decode()}", payload)
-        self.add("next", "a member of a later version", _anew(self.result, b'"seq":2', b'"seq":2,"later":{"seq":3.0}'))
+        later = _anew(self.result, b'"seq":2', b'"seq":2,"later":{"seq":3.0,"number":5}')
+        self.add("next", "a member of a later version", later)
         self.add("foreign", "without a site", _anew(self.result, b'"site":"campione",', b""))
+        self.add("foreign", "without a schema", _anew(self.result, b'"schema":"result/1",', b""))
         for what, old, value in (
             ("a site in a list", b'"site":"campione"', b'["campione"]'),
             ("a table that no text can be made of", b'"table":"campione-03"', b'{"toString":1}'),
@@ -332,8 +357,8 @@ class _Cases:
             self.add("signature", what, payload)
         for topic in _OTHERS:
             self.add("signature", f"a {topic} signed with another key", sign(self.variant(topic), OTHER_KEY), topic)
-        beyond = self.variant(seq=8, gap={"first_seq": 3, "last_seq": 7})
-        self.add("signature", "a gap, and no signature", beyond, stored=2)
+        for topic in KINDS:
+            self.add("signature", f"a {topic} with a gap, and no signature", self.with_gap(topic), topic, stored=2)
         self.add("signature", "stored already, and there is no signature", unsigned, stored=2)
         later = self.variant("void", 4, "3" * 64)
         self.add("signature", "seq 2 and 3 are missing, and there is no signature", later, "void")
@@ -358,15 +383,9 @@ class _Cases:
         self.add("gap", "the same, where seq 2 is missing too: ask for it first", after, "table")
         self.add("next", "the wheel has no message 2, but it is stored: nothing is lost", after_2, "table", stored=2)
         self.add("conflict", "a number that is stored, in another message, with a gap", after_2, "table", stored=5)
-        after_3 = _anew(self.signed[3], b'"seq":4', b'"seq":4,"gap":{"first_seq":3,"last_seq":3}')
-        self.add("lost", "a gap in a void is as one in a table", after_3, "void", stored=2, lost=[3, 3])
-        for what, payload, topic, seq in (
-            ("result", self.result, "result", 2),
-            ("ruling", self.signed[4], "ruling", 5),
-        ):
-            gap = b'"seq":5,"gap":{"first_seq":3,"last_seq":4}'
-            after_4 = _anew(payload, b'"seq":%d' % seq, gap)
-            self.add("lost", f"the same in a {what}", after_4, topic, stored=2, lost=[3, 4])
+        for topic in KINDS:
+            payload = sign(self.with_gap(topic))
+            self.add("lost", f"3 and 4, by a gap in a {topic}", payload, topic, stored=2, lost=[3, 4])
 
 
 def _replies() -> list[dict[str, str | int]]:
@@ -432,6 +451,7 @@ def _asking() -> list[dict[str, Any]]:
     add("all makes the waits short again", [0.5, 600.5, 1200.5, 1210.5], [1, "reply", 0], [601, "reply", 0],
         [1201, "reply", 0], [1203, "gap", 2], [1211, "stored", 1], [1211, "stored", 2], [1211, "reply", 2],
         until_s=1_300)  # fmt: skip
+    add("a repeat is no reason", [0.5, 602], [1, "reply", 0], [2, "stored", 1], [3, "repeat", 1])
     add("conflict is no reason", [0.5, 602], [1, "reply", 0], [2, "stored", 1], [3, "conflict", 1])
     add("rolled_back makes no wait short again", [0.5, 20, 30, 50], [1, "stored", 1], [1, "reply", 1], [20, "fault"],
         [31, "reply", 0], [32, "fault"], [51, "reply", 1], until_s=100)  # fmt: skip
@@ -496,7 +516,11 @@ def _edit(payload: bytes, old: bytes, new: bytes) -> bytes:
 
 def _anew(payload: bytes, old: bytes, new: bytes) -> bytes:
     """The message with another text in it, closed and signed anew by the wheel's own key."""
-    return sign(chain.close_with_hash(_edit(payload[: payload.rindex(b',"hash":"')] + b"}", old, new))[0])
+    return sign(_closed(payload, old, new))
+
+
+def _closed(payload: bytes, old: bytes, new: bytes) -> bytes:
+    return chain.close_with_hash(_edit(payload[: payload.rindex(b',"hash":"')] + b"}", old, new))[0]
 
 
 def _with(payload: bytes, signature: bytes) -> bytes:
