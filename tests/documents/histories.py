@@ -1,4 +1,4 @@
-"""The lists `stakes`, `late`, `acks` and `order` of docs/feed-vectors.json.
+"""The lists `stakes`, `late`, `settles`, `acks` and `order` of docs/feed-vectors.json.
 
 Every answer is written by hand from docs/feed.md. No program of ours takes stakes: test_histories.py has a judge
 for them, from the page too.
@@ -179,6 +179,75 @@ def late() -> list[Row]:
         {"finds": "person", "stake_at": closed},
         *({"finds": "person", "bets_closed_at": wrong, "stake_at": closed} for wrong in no_times),
     ]
+
+
+def settles() -> list[Row]:
+    """What happens to a consumer and to its stakes, from a table that opens the coup A on, and the money of each."""
+    rows = list[Row]()
+    at = [f"2027-01-15T20:00:0{second}.000000Z" for second in range(10)]
+    gap = {"first_seq": 2, "last_seq": 3}
+    opens_b, a_after_gap = _table("B"), ["stored", 4, _table(gap=gap)]
+    gives_a_back = _of("void", bets_closed_at=at[5])
+
+    def stake(name: str, number: int | None, written_at: str, coup_id: str = "A") -> list[list[Any]]:
+        return [["checks", name, coup_id], ["writes", name, number, written_at]]
+
+    def result(number: int, coup_id: str = "A", **more: Any) -> dict[str, Any]:
+        return _of("result", coup_id, number=number, bets_closed_at=at[5], **more)
+
+    def add(what: str, events: list[list[Any]], *finds: tuple[int, str, str]) -> None:
+        """The events come a second apart."""
+        timed = [[second, *event] for second, event in enumerate(events, 1)]
+        rows.append({"what": what, "events": [*_BEGUN, *timed], "settles": [list(found) for found in finds]})
+
+    in_time = stake("a", 5, at[1])
+    add("a stake that wins, one that loses, and a late one",
+        [*in_time, *stake("b", 6, at[1]), *stake("c", 5, at[5]), ["stored", 2, result(5)]],
+        (7, "a", "pay"), (7, "b", "pay nothing"), (7, "c", "late"))  # fmt: skip
+    add("the result of another coup, and then that of this one",
+        [*in_time, ["stored", 2, result(5, "Z")], ["stored", 3, result(5)]], (4, "a", "pay"))  # fmt: skip
+    add("a void gives back a late stake, too", [*in_time, *stake("b", 6, at[9]), ["stored", 2, gives_a_back]],
+        (5, "a", "give back"), (5, "b", "give back"))  # fmt: skip
+    add("no bets_closed_at: a person decides about the stakes of this coup, and not about the one in prison",
+        [["prison", "p", 5, at[1]], *in_time, *stake("b", 6, at[1]), *stake("b", None, at[2]),
+         ["stored", 2, _of("result", number=5)]],
+        (8, "a", "person"), (8, "b", "person"), (8, "p", "pay"))  # fmt: skip
+    add("taken back in time, and late",
+        [*in_time, *stake("b", 5, at[1]), *stake("a", None, at[2]), *stake("b", None, at[5]), ["stored", 2, result(5)]],
+        (9, "a", "give back"), (9, "b", "pay"))  # fmt: skip
+    add("changed in time, and late",
+        [*in_time, *stake("b", 5, at[1]), *stake("a", 6, at[2]), *stake("b", 6, at[5]), ["stored", 2, result(6)]],
+        (9, "a", "pay"), (9, "b", "pay nothing"))  # fmt: skip
+    add("not taken back, for there is no connection",
+        [*in_time, ["disconnected"], *stake("a", None, at[2]), ["stored", 2, result(5)]],
+        (5, "a", "refused"), (6, "a", "pay"))  # fmt: skip
+
+    add("a stake in prison is not late, and is settled once",
+        [["prison", "p", 5, at[9]], ["stored", 2, result(5)], ["stored", 3, opens_b], ["stored", 4, result(5, "B")]],
+        (2, "p", "pay"))  # fmt: skip
+    add("a void leaves it in prison",
+        [["prison", "p", 5, at[1]], ["stored", 2, gives_a_back], ["stored", 3, opens_b], ["stored", 4, result(5, "B")]],
+        (4, "p", "pay"))  # fmt: skip
+    add("in prison: one is changed in time, one late, and one is taken back",
+        [*(["prison", name, 5, at[0]] for name in "pqr"), *stake("p", 6, at[2]), *stake("q", 6, at[5]),
+         *stake("r", None, at[2]), ["stored", 2, result(6)]],
+        (10, "p", "pay"), (10, "q", "pay nothing"), (10, "r", "give back"))  # fmt: skip
+    add("not taken back from prison, for bets are closed",
+        [["prison", "p", 5, at[1]], ["stored", 2, _table(bets="closed")], *stake("p", None, at[2]),
+         ["stored", 3, result(5)]], (4, "p", "refused"), (5, "p", "pay"))  # fmt: skip
+
+    add("a gap in a table of this coup: a person settles the stakes from before it, in prison too",
+        [["prison", "p", 5, at[1]], *in_time, a_after_gap, *stake("b", 5, at[2]), *stake("a", None, at[2]),
+         ["stored", 5, result(5)]],
+        (4, "a", "person"), (4, "p", "person"), (8, "a", "refused"), (9, "b", "pay"))  # fmt: skip
+    for what, stored in (
+        ("its result", ["stored", 2, result(5)]), ("its void", ["stored", 2, gives_a_back]), ("a gap", a_after_gap),
+    ):  # fmt: skip
+        add(f"{what} is stored between the check and the write of a stake", [in_time[0], stored, in_time[1]],
+            (3, "a", "refused"))  # fmt: skip
+    add("the result of another coup is stored between them",
+        [in_time[0], ["stored", 2, result(5, "Z")], in_time[1], ["stored", 3, result(5)]], (4, "a", "pay"))  # fmt: skip
+    return rows
 
 
 def acks() -> list[Row]:

@@ -1,5 +1,6 @@
-"""The lists `stakes`, `late`, `acks` and `order` of docs/feed-vectors.json: wheeld.feed does what they say where it
-decides, and else a judge that is written from docs/feed.md. Both examples take no stakes and are no part of this."""
+"""The lists `stakes`, `late`, `settles`, `acks` and `order` of docs/feed-vectors.json: wheeld.feed does what they say
+where it decides, and else a judge that is written from docs/feed.md. Both examples take no stakes and are no part of
+this."""
 
 from __future__ import annotations
 
@@ -88,12 +89,78 @@ def test_its_questions_are_those_of_the_feed(row: dict[str, Any], monkeypatch: p
 
 @pytest.mark.parametrize("row", VECTORS["late"], ids=lambda row: str(row.get("bets_closed_at", "missing")))
 def test_a_late_stake(row: dict[str, Any]) -> None:
-    closed_at: Any = row.get("bets_closed_at")
-    found = "person"
+    assert compared(row["stake_at"], row.get("bets_closed_at")) == row["finds"]
+
+
+def compared(stake_at: str, closed_at: Any) -> str:
     with suppress(TypeError, ValueError):
         if re.fullmatch(r"\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", closed_at):
-            found = "pay" if datetime.fromisoformat(row["stake_at"]) < datetime.fromisoformat(closed_at) else "late"
-    assert found == row["finds"]
+            return "pay" if datetime.fromisoformat(stake_at) < datetime.fromisoformat(closed_at) else "late"
+    return "person"
+
+
+class Money(Stakes):
+    """What the page says of the money of a stake."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.checked = dict[str, str | None]()  # the coup for which the three rules held
+        # What was written of each stake: on which coup (none: it is in prison), when, and the number (none: taken
+        # back). Nothing is left of a stake that is settled.
+        self.written = dict[str, list[tuple[str | None, str, int | None]]]()
+
+    def finds_of(self, what: str, *more: Any) -> dict[str, str]:
+        """What becomes of stakes by this event."""
+        if what == "prison":
+            name, number, at = more
+            self.written[name] = [(None, at, number)]
+        elif what == "checks":
+            name, coup_id = more
+            self.checked[name] = coup_id if self.finds(coup_id) == "take" else None
+        elif what == "writes":
+            name, number, at = more
+            if (on := self.checked.pop(name)) is None or self.written.get(name) == []:
+                return {name: "refused"}
+            self.written.setdefault(name, []).append((on, at, number))
+        else:
+            self.happens(what, *more)
+            if what == "stored":
+                return self.settled(more[1])
+        return {}
+
+    def settled(self, message: dict[str, Any]) -> dict[str, str]:
+        is_verdict = message["topic"] in ("result", "void")
+        self.checked = {
+            name: None if "gap" in message or (is_verdict and on == message["coup_id"]) else on
+            for name, on in self.checked.items()
+        }
+        found = {name: self.becomes(message, self.written[name]) for name in self.written if self.written[name]}
+        self.written |= {name: [] for name, what in found.items() if what}
+        return {name: what for name, what in found.items() if what}
+
+    def becomes(self, message: dict[str, Any], written: list[tuple[str | None, str, int | None]]) -> str:
+        """What a message does to a stake; nothing if it leaves it as it is."""
+        first_on, coup_id = written[0][0], message["coup_id"]
+        if "gap" in message:
+            return "person"
+        if message["topic"] == "void" and first_on == coup_id:
+            return "give back"
+        if message["topic"] != "result" or first_on not in (None, coup_id):
+            return ""
+        times = [compared(at, message.get("bets_closed_at")) if on == coup_id else "pay" for on, at, _ in written]
+        if "person" in times:
+            return "person"
+        numbers = [number for (_, _, number), what in zip(written, times, strict=True) if what == "pay"]
+        if not numbers:
+            return "late"
+        return "give back" if numbers[-1] is None else "pay" if numbers[-1] == message["number"] else "pay nothing"
+
+
+@pytest.mark.parametrize("row", VECTORS["settles"], ids=lambda row: row["what"])
+def test_stakes_are_settled_as_the_page_says(row: dict[str, Any]) -> None:
+    money = Money()
+    found = [[now_s, *one] for now_s, *event in row["events"] for one in sorted(money.finds_of(*event).items())]
+    assert found == row["settles"]
 
 
 class Listener(World):

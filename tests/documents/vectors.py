@@ -17,7 +17,7 @@ import msgspec
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from tests.documents.histories import acks, late, order, stakes
+from tests.documents.histories import acks, late, order, settles, stakes
 from wheeld.core.messages import chain
 from wheeld.core.messages.payloads import Result, Ruling, TableMessage, Void
 from wheeld.core.step import Topic
@@ -134,6 +134,7 @@ def vectors() -> dict[str, Any]:
         "asking": _asking(),
         "stakes": stakes(),
         "late": late(),
+        "settles": settles(),
         "acks": acks(),
         "order": order(named),
     }
