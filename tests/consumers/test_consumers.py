@@ -221,11 +221,11 @@ def _java(classes: Path, key_file: Path) -> tuple[list[str], str]:
         " ".join([str(case["key"]).lower(), parts(case), *map(parts, VECTORS["messages"][: case["stored"]])])
         for case in VECTORS["cases"]
     ]
-    question = " ".join(map(str, VECTORS["question"].values()))
-    lines += [
-        f"reply {question} {each['stored']} {base64.b64encode(payload_of(each)).decode()}"
-        for each in VECTORS["replies"]
-    ]
+    _, *question = VECTORS["question"].values()
+    for each in VECTORS["replies"]:
+        asked = "another" if "asked_again" in each else VECTORS["question"]["id"]
+        parts_of_it = asked, *question, each["stored"], base64.b64encode(payload_of(each)).decode()
+        lines.append(" ".join(["reply", *map(str, parts_of_it)]))
     key = "".join(key_file.read_text().splitlines()[1:-1])
     return ["java", "-cp", str(classes), "Vectors", ROOT, key], "\n".join(lines)
 

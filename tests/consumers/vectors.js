@@ -16,5 +16,6 @@ for (const one of cases) {
 }
 for (const one of replies) {
   const chain = Object.assign(new Chain(), { seq: one.stored })
-  console.log(chain.answered(bytes(one), question.user, question.id, question.from_seq))
+  const id = one.asked_again ? 'another' : question.id
+  console.log(chain.answered(bytes(one), question.user, id, question.from_seq))
 }

@@ -299,7 +299,10 @@ def order(given: dict[str, tuple[str, str]]) -> list[Row]:
     rows = list[Row]()
 
     def add(what: str, stored: int, names: str, steps: list[str], **ends: Any) -> None:
-        comes = [dict(zip(("topic", "payload"), given[name], strict=True)) for name in names.split()]
+        comes = [
+            {"connects": True} if name == "connects" else dict(zip(("topic", "payload"), given[name], strict=True))
+            for name in names.split()
+        ]
         rows.append({"what": what, "stored": stored, "comes": comes, "steps": steps, **ends})
 
     pays, gives_back = "store 2 and pay 32", "store 4 and give back"
@@ -326,9 +329,13 @@ def order(given: dict[str, tuple[str, str]]) -> list[Row]:
     add("the label says another number", 1, "label", ["store 2 and pay 37", "ack 2"])
     add("a gap, and then what is missing", 1, "4 2 3 4", [pays, "ack 2", "store 3", "ack 3", gives_back, "ack 4"])
     add("repeats: nothing is paid, given back or shown again", 5, "2 4 5", ["ack 5", "ack 5", "ack 5"])
+    add("a new connection, and all comes again", 1, "2 3 4 connects 2 4", [pays, "ack 2", "store 3", "ack 3",
+        gives_back, "ack 4", "ack 4", "ack 4", "ack 4"])  # fmt: skip
     add("conflict", 2, "other", ["report conflict"])
     add("another prev", 1, "chain", ["report chain"])
     add("another prev, again and again", 1, "chain " * 5, ["report chain"] * 5)
+    add("the house gave 1, and the next has another prev", 1, "chain", ["report chain"], begins=True)
+    add("the house gave 3, and an older message comes", 3, "2 4", [gives_back, "ack 4"], begins=True)
     add("a fault, and the true message after it", 1, "forged 2", ["report signature", pays, "ack 2"])
     add("a bench table's", 1, "test", ["report test"])
     add("it ends before it has stored the result", 1, "2", [], ends_after=0, again=["ack 1", pays, "ack 2"])

@@ -76,7 +76,8 @@ def test_every_fault_of_one_message_has_a_case() -> None:
 def test_the_feed_takes_a_reply_as_the_file_says(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """By what it does: whether and when it asks again, and what it reports."""
     asked, told = VECTORS["question"], list[str]()
-    monkeypatch.setattr("uuid.uuid4", lambda: SimpleNamespace(hex=asked["id"].removeprefix("feed-")))
+    ids = iter([asked["id"].removeprefix("feed-"), "another", "one more"])
+    monkeypatch.setattr("uuid.uuid4", lambda: SimpleNamespace(hex=next(ids)))
     order = Order(0, None, Manner(tell=told.append), user=asked["user"])
     messages = [read_message(one["topic"], one["payload"].encode(), root=VECTORS["root"]) for one in MESSAGES]
     for message in messages[: asked["from_seq"] - 1]:
@@ -84,6 +85,9 @@ def test_the_feed_takes_a_reply_as_the_file_says(case: dict[str, Any], monkeypat
     order.connected(0.0)
     question = json.loads(order.question(1.0) or b"")
     assert (question["id"], question["from_seq"]) == (asked["id"], asked["from_seq"])
+    if "asked_again" in case:
+        assert order.question(20.0) is not None
+        told.clear()
     for message in messages[asked["from_seq"] - 1 : case["stored"]]:
         order.take(message, 1.0)
     reply = payload_of(case)

@@ -434,6 +434,8 @@ def _replies() -> list[dict[str, str | int]]:
     add("drop", "a NUL", by="Anna\0")
     add("drop", "a byte that is no UTF-8", more=b',"later":"\xff"')
     add("drop", "no JSON", more=b"}")
+    add("drop", "the reply to the question before")
+    rows[-1]["asked_again"] = True
     return rows
 
 
