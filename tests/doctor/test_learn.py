@@ -274,7 +274,7 @@ def test_a_swapped_encoder_mirrors_no_readers(tmp_path: Path, capsys: pytest.Cap
     seen, number = spun(layout(BEAMS_DEG), 1, spins=1, sightings=15)
     (spin,) = real(learned(seen).spins)
     found = learned(swapped(seen), ball=spin.direction, number=number)
-    assert "may be swapped" in refused(path, capsys, found, ball_given=True)
+    assert "A and B of the encoder, or two readers, are swapped" in refused(path, capsys, found, ball_given=True)
     lying = found._replace(beams=[], spins=())
     assert "the readers follow each other in the opposite order" in refused(path, capsys, lying)
     one = found._replace(readers=[Learned(0, 77.0, 0.1, 9)])

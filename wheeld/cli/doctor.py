@@ -26,6 +26,7 @@ from wheeld.doctor import refusals
 from wheeld.doctor.bench import Bench
 from wheeld.doctor.findings import (
     Finding,
+    in_places,
     of_buttons,
     of_clock,
     of_direction,
@@ -62,6 +63,7 @@ from wheeld.sources.link.serial_link import holder_of
 DEVICES = Path("/dev")
 HARMLESS = frozenset(
     {"hellos", "events", "duplicate_events", "early_frames", "opened", "edges", "status", "bare", "reply", "bonus"}
+    | {"before_identity", "unasked"}  # what a board still sends to the daemon that was stopped
 )
 """Counters that also rise on a line without faults."""
 LINES = {"board": "link", "gpio": "link", "head": "head"}
@@ -301,17 +303,13 @@ def findings(
     number, pockets, seen = learned.number, wheel.profile.pockets, learned.readers
     if number is None:
         seen = in_some_pocket(_lying(signals, wheel, pockets.order[0]), wheel.readers_deg, pockets)
+    order = order_of(steady(seen), wheel.readers_deg)
     way = [*of_direction(signals, wheel.rotor_direction)] or [
-        *of_way(
-            learned.spins,
-            learned.beams,
-            wheel.beams_deg,
-            ball_given=ball_given,
-            readers=order_of(steady(seen), wheel.readers_deg),
-        )
+        *of_way(learned.spins, learned.beams, wheel.beams_deg, ball_given=ball_given, readers=order)
     ]
     yield from way
-    if any(each.level == "wrong" for each in way):
+    are_mirrored = order == "mirrored" and not in_places(steady(seen), wheel.readers_deg)
+    if any(each.level == "wrong" or are_mirrored for each in way):
         return  # with the wrong direction, all angles are mirrored and cannot be compared
     yield from of_geometry(learned.beams, wheel.beams_deg, "beam", to_learn(given), ball_given=ball_given)
     learn = to_learn(given, pockets.order[0] if number is None else number)

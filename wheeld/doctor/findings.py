@@ -72,6 +72,10 @@ MIRRORED = Text(
 launched the ball knows its direction."""
 SWAPPED = Text("the ball ran with the rotor: A and B of the encoder may be swapped")
 """If A and B are swapped, an encoder reports the opposite direction and mirrored sectors."""
+READERS_MIRRORED = Text(
+    "the readers follow each other in the opposite order of readers_deg: A and B of the encoder, or two readers, are "
+    "swapped"
+)
 BY_HAND = Text(
     "turn the rotor clockwise by hand: if the doctor's line for each second then says counter-clockwise, swap A and B"
 )
@@ -270,7 +274,8 @@ def of_geometry(
         elif other is not None:
             where = {**at, "other": sensor_text(f"{kind}/{other}")}
             what = Text("{sensor} is where {other} should be, at {angle}°", where)
-            do = Text("their wires are swapped: swap them back, or {learn}", {"learn": learn})
+            # Learning refuses another order of the sensors.
+            do = Text("if A and B of the encoder are right, their wires are swapped: swap them back")
             yield Finding("wrong", "places_swapped", what, do, is_angle=True)
         else:
             what = Text("{sensor} is at {angle}°, {off}° from {key}", {**at, "off": round(abs(off_deg), 1)})
@@ -303,6 +308,11 @@ def steady(readers: Iterable[Learned]) -> list[Learned]:
     return [each for each in readers if each.count >= TURNS_MIN and each.spread_deg <= SPREAD_DEG]
 
 
+def in_places(readers: Iterable[Learned], configured_deg: Sequence[float]) -> bool:
+    """Return whether each reader stands where one of the readers should stand, as it does if only wires are swapped."""
+    return all(any(abs(apart_deg(each.angle_deg, deg)) <= OFF_DEG for deg in configured_deg) for each in readers)
+
+
 def of_way(
     spins: Sequence[Spin],
     beams: Sequence[Learned],
@@ -330,11 +340,7 @@ def of_way(
             what = Text("{swapped} (in {count} spins, by the order of the beams)", seen)
         yield Finding("look", "encoder_swapped", what, BY_HAND)
     elif are_mirrored and not beams:
-        what = Text(
-            "the readers follow each other in the opposite order of readers_deg: A and B of the encoder, or two "
-            "readers, are swapped"
-        )
-        yield Finding("look", "encoder_swapped", what, BY_HAND)
+        yield Finding("look", "encoder_swapped", READERS_MIRRORED, BY_HAND)
 
 
 def of_direction(signals: Signals, one_way: Direction | None) -> Iterator[Finding]:

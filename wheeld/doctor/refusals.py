@@ -12,7 +12,17 @@ from wheeld.core.catalogue import Part, Text
 from wheeld.core.names import sensor_text
 from wheeld.core.pockets import PocketLayout
 from wheeld.core.tracking.beams import FALL_US
-from wheeld.doctor.findings import BOTH_WAYS, MIRRORED, STEADY, SWAPPED, Finding, elsewhere, found_and_mend
+from wheeld.doctor.findings import (
+    BOTH_WAYS,
+    BY_HAND,
+    MIRRORED,
+    READERS_MIRRORED,
+    STEADY,
+    SWAPPED,
+    Finding,
+    elsewhere,
+    found_and_mend,
+)
 from wheeld.doctor.geometry import (
     LAPS_MIN,
     SPREAD_DEG,
@@ -102,10 +112,7 @@ def of_readers(
             what = Text("{sensor} saw the ball in one direction of the rotor only, and this rotor turns in both", at)
             yield Text("{first}: {second}", {"first": what, "second": BOTH_WAYS[reader.lacks]})
     if order_of(readers, configured_deg) == "mirrored":
-        yield Text(
-            "the readers follow each other in the opposite order of readers_deg: the encoder's A and B may be "
-            "swapped, or the readers are numbered in the opposite direction"
-        )
+        yield found_and_mend(READERS_MIRRORED, BY_HAND)
     elif ball_given and ran_with_rotor(spins):
         yield Text(
             "{swapped}, and then the angles of the readers would be mirrored: check A and B, or spin the ball "
