@@ -119,14 +119,14 @@ def judged(
     certificate: bytes | None, key: bytes | None, name: str, issuer: bytes, now: datetime.datetime
 ) -> tuple[Verdict, str]:
     """Return what setup does with the certificate of `name` and its key, and why, as a text like those of `wrong_with`.
-    Setup makes a missing certificate, and renews a certificate that has no key or ends soon."""
+    Setup makes a missing certificate, and renews one that has no key, ends soon or is not valid yet."""
     if certificate is None:
         return "make", ""
     if key is None:
         return "renew", "the key is missing"
     if wrong := wrong_with(certificate, key, name, issuer):
         return "differs", wrong
-    reason = ending(certificate, now)
+    reason = out_of_date(certificate, now)
     return ("renew", reason) if reason else ("stays", "")
 
 
@@ -138,10 +138,13 @@ def issuer_of(certificate: bytes | None, key: bytes | None, hosts: Sequence[str]
     return certificate or b""
 
 
-def ending(certificate: bytes, now: datetime.datetime) -> str | None:
-    """Return a text in English if the certificate has expired, or expires within `RENEWED_DAYS`. Otherwise return
-    None."""
-    left = x509.load_pem_x509_certificate(certificate).not_valid_after_utc - now
+def out_of_date(certificate: bytes, now: datetime.datetime) -> str | None:
+    """Return a text in English if the certificate is not valid yet, has expired, or expires within `RENEWED_DAYS`.
+    Otherwise return None."""
+    found = x509.load_pem_x509_certificate(certificate)
+    left = found.not_valid_after_utc - now
+    if found.not_valid_before_utc > now:
+        return "by this computer's clock it is not valid yet"
     if left <= datetime.timedelta():
         return "it has expired"
     return "it expires soon" if left < RENEWED_DAYS * DAY else None

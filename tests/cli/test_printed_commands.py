@@ -6,6 +6,7 @@ import ast
 import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -254,18 +255,23 @@ def test_what_a_message_says_of_setup_works_without_a_terminal(tmp_path: Path) -
     assert places.secret("mqtt-key").exists()
 
 
-def test_who_has_lost_the_signing_key_is_led_to_the_command_after_which_the_numbers_go_on() -> None:
-    said = Catalogue("en").say_text(not_stored("signing-key", "bench-01", Path("/etc/credstore/k")))
-    steps = (
-        "put the copy",
-        "move the old one",
-        "mv /etc/wheeld/bench-01.pub",
-        "wheeld setup",
-        "start the wheel",
-        "65",
-        "wheeld logs",
-    )
-    assert [*steps] == sorted(steps, key=said.index)
+def test_what_a_message_says_of_a_lost_signing_key_makes_a_new_one_and_keeps_the_old_journal(tmp_path: Path) -> None:
+    computer = BareComputer(tmp_path)
+    set_up(computer, *SIMULATED)
+    places = Places(computer, "bench-01")
+    places.secret("signing-key").unlink()
+    left = [Path(f"{places.journal}{end}") for end in ("", "-wal", ".lock")]
+    for file in left:
+        file.write_text("records")
+    said = Catalogue("en").say_text(not_stored("signing-key", "bench-01", places.secret("signing-key")))
+    move, again = re.findall(r"`(mkdir [^`]*|wheeld setup [^`]*)`", said)
+    for directory in ("/var/", "/etc/"):
+        move, again = (each.replace(f" {directory}", f" {tmp_path}{directory}") for each in (move, again))
+    subprocess.run(["sh", "-euc", move], check=True)
+    assert not any(file.exists() for file in left)
+    assert of_setup.setup(parser().parse_args(shlex.split(again)[1:]), computer) == Exit.OK
+    assert places.secret("signing-key").exists()
+    assert said.index("start the wheel") < said.index("65") < said.index("`wheeld logs bench-01`")
 
 
 def test_watch_takes_table_broker_and_login_of_the_wheel_that_is_named(

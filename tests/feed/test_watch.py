@@ -230,6 +230,11 @@ async def test_a_broker_with_tls(tmp_path: Path) -> None:
         lost = theirs.issue("inspector")
         files = ("--ca-file", house.file, "--cert-file", lost.cert_file, "--key-file", lost.key_file)
         assert (await troubled(broker.port, *files)).endswith("check --cert-file, and whether it has expired")
+    with strict(tmp_path / "early", house.issue("broker", server=True, begins=1)) as broker:
+        said = await troubled(broker.port, "--ca-file", house.file)
+        assert said.endswith(
+            "is not valid yet: the clock of the broker or of this computer is wrong (`timedatectl` on both)"
+        )
 
 
 @pytest.mark.parametrize(

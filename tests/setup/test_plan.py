@@ -231,6 +231,16 @@ def test_a_certificate_that_has_expired_is_said_to_have_expired(computer: BareCo
     assert (step.action, ENGLISH.say_text(step.why)) == ("replace", "it has expired; carry both files to the device")
 
 
+def test_a_certificate_that_is_not_valid_yet_is_renewed(computer: BareComputer) -> None:
+    """The clock was wrong when it was made. What `check-config` prints about it must mend it."""
+    set_up(computer, *SIMULATED)
+    early = NOW - datetime.timedelta(days=365)
+    (step,) = (step for step in planned(computer, *SIMULATED, now=early) if "bench-01.crt, wheeld" in step.what)
+    assert (step.action, "it is not valid yet" in ENGLISH.say_text(step.why)) == ("replace", True)
+    set_up(computer, *SIMULATED, now=early)
+    assert "replace" not in actions(planned(computer, *SIMULATED, now=early)).values()
+
+
 def test_a_broker_of_other_names_needs_a_new_authority(computer: BareComputer) -> None:
     """Its authority may give no other names, and no device would know the broker by one of them."""
     set_up(computer, *SIMULATED, "--broker-name", "wheel.example")

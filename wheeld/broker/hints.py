@@ -30,6 +30,13 @@ HINTS = (
         ),
     ),
     (
+        "certificate is not yet valid",
+        translatable(
+            "the broker's certificate is not valid yet: the clock of the broker or of this computer is wrong "
+            "(`timedatectl` on both)"
+        ),
+    ),
+    (
         "CERTIFICATE_VERIFY_FAILED",
         translatable(
             "the broker's certificate is from another authority, or for another name: check --ca-file and --host"

@@ -72,13 +72,19 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
     if name.endswith("password"):  # only the broker's owner knows the password
         return Text("names {credential}, but {file} does not exist: write the password into it (mode 0600)", named)
     if name == "signing-key":  # setup makes no new key while the public half of the lost key exists
-        public = f"/etc/wheeld/{instance}.pub"
+        journal, public = f"/var/lib/wheeld/{instance}.sqlite", f"/etc/wheeld/{instance}.pub"
+        kept = f"/var/lib/wheeld/{instance}.lost"
         return Text(
             "names {credential}, but {file} does not exist: put the copy of the key back. If there is none, a new key "
-            "begins a new journal: move the old one (`path` in [journal], with its -wal and -shm) away and keep it, "
-            "`{move}`, `{setup}`, then start the wheel. If the start ends with 65, give the command that `{logs}` then "
-            "names, so that the numbers go on",
-            {**named, "move": f"mv {public} {public}.lost", "logs": f"wheeld logs {instance}"},
+            "begins a new journal: `{move}` keeps the old one and its public key (correct {journal} in it if `path` in "
+            "[journal] is another file), then `{setup}`, then start the wheel. If the start ends with 65, give the command "
+            "that `{logs}` then names, so that the numbers go on",
+            {
+                **named,
+                "journal": journal,
+                "move": f"mkdir {kept} && mv {journal}* {public} {kept}",
+                "logs": f"wheeld logs {instance}",
+            },
         )
     return Text("names {credential}, but {file} does not exist: put it back, or let `{setup}` make it", named)
 

@@ -35,6 +35,7 @@ _WRONG = (
     translatable("another authority issued it"),
     translatable("it or its key cannot be read, or another authority issued it"),
     translatable("the key is missing"),
+    translatable("by this computer's clock it is not valid yet"),
     translatable("it has expired"),
     translatable("it expires soon"),
 )
