@@ -373,6 +373,7 @@ def test_an_older_package_is_not_installed_over_a_newer_one(
     assert ("does not open a journal" in done.stderr) is refused
     # apt has unpacked an older wheeld-sim of the same command, and then nothing else is installed or removed.
     assert ("apt-get --fix-broken install" in done.stderr) is refused
+    assert ("apt-get install ./wheeld_1.0.0_*.deb\n" in done.stderr) is refused
     assert "`apt --fix-broken install`" in (ROOT / "docs" / "install.md").read_text()
 
 
