@@ -99,6 +99,8 @@ def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: 
         copy(systemd / "mosquitto" / name, documents / "examples/mosquitto" / name)
     for name in ("wheeld-alerts.yml", "wheeld-dashboard.json"):
         copy(build.tree / "docs/metrics" / name, documents / "examples/metrics" / name)
+    for page in (build.tree / "docs").glob("*.md"):
+        copy(page, documents / "docs" / page.name)
     _packed(documents / "CHANGELOG.md.gz", (build.tree / "CHANGELOG.md").read_text(encoding="utf-8"))
     _write(documents / "copyright", _copyright(fetched.parts))
 

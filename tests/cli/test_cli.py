@@ -423,6 +423,18 @@ def with_certificate(files: TlsFiles, more: str = "") -> str:
     return GOOD.replace("[mqtt]\n", f'{lines}key_file = "{files.key_file}"\n{more}')
 
 
+def test_check_config_says_where_the_password_is_and_what_to_do_after_a_change(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    """A broker that refuses the login refers to this."""
+    (tmp_path / "password").write_text("secret")
+    (tmp_path / "password").chmod(0o600)
+    path = write(tmp_path, GOOD.replace("[mqtt]\n", '[mqtt]\nusername = "w"\npassword_file = "password"\n'))
+    assert main(["check-config", str(path)]) == Exit.OK
+    wanted = f"is in {tmp_path / 'password'}; after a change of it: `systemctl restart wheeld@{path.stem}`"
+    assert wanted in capsys.readouterr().out
+
+
 def test_check_config_says_whose_the_certificate_is(tmp_path: Path, capsys: Captured) -> None:
     files = Authority(tmp_path).issue("wheel-campione-03")
     assert main(["check-config", str(write(tmp_path, with_certificate(files)))]) == Exit.LOOK

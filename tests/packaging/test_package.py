@@ -252,6 +252,9 @@ def asked(*command: str | Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
+DOCUMENT = r"/usr/share/doc/wheeld/[\w./-]*\w"
+
+
 @needs_dpkg
 def test_the_package_has_its_files_and_says_what_it_needs(tmp_path: Path) -> None:
     whole, simulator = made(tmp_path)
@@ -276,6 +279,9 @@ def test_the_package_has_its_files_and_says_what_it_needs(tmp_path: Path) -> Non
         "/usr/share/man/man1/wheeld.1.gz",
     ):
         assert files[path] == "-rw-r--r--"
+    named = {path for code in (ROOT / "wheeld").rglob("*.py") for path in re.findall(DOCUMENT, code.read_text())}
+    assert len(named) > 1
+    assert named <= files.keys(), "a message names a page that the computer does not have"
     assert files["/usr/bin/wheeld"] == "-rwxr-xr-x"
     assert {line.split()[1] for line in listed.splitlines()} == {"root/root"}
     fields = asked("dpkg-deb", "--field", whole)

@@ -80,7 +80,8 @@ messages."""
 
 TWO = (
     "another computer runs this table with this key: it is online at the broker. Nothing more was published here. "
-    "Find the other computer, stop its wheeld, and have a new key and a new certificate issued"
+    "Find the other computer (`journalctl --unit=mosquitto` at the broker says from where this table connects), stop "
+    "its wheeld, and have a new key and a new certificate issued"
 )
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -317,6 +317,12 @@ def _mqtt(config: Config) -> Iterator[Text]:
         "secured": secured,
     }
     yield Text("broker: {address} {who}, {secured}", at)
+    if mqtt.password_file is not None:
+        password: dict[str, Part] = {
+            "file": str(mqtt.password_file),
+            "restart": f"systemctl restart wheeld@{Path(config.file).stem}",
+        }
+        yield Text("the password at the broker is in {file}; after a change of it: `{restart}`", password)
     yield Text("topics: {topics}", {"topics": f"wheel/v1/{table.site}/{table.table}/…"})
     for user, role in mqtt.users.items():
         yield Text("{user} at the broker: {role}", {"user": user, "role": role})

@@ -44,7 +44,7 @@ def verify(root: Path, release_key: Path) -> Exit:
     if not release_key.exists():
         why = (
             "there is no such file. It is the public key of who releases wheeld: get it from there, another way than "
-            "the package, and put it here, or name it with --release-key (docs/release.md)"
+            "the package, and put it here, or name it with --release-key (/usr/share/doc/wheeld/docs/release.md)"
         )
         raise FileNotFoundError(errno.ENOENT, why, str(release_key))
     key_id, check = public_key(release_key)

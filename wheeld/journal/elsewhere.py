@@ -107,7 +107,7 @@ def refuse_behind(
             "last, and look in the broker's log who publishes `ack`. If the ack is false, revoke that certificate, "
             "publish an empty retained message on the topic `ack`, and start again. If the settlement system does "
             "have the message, an older copy of the journal was restored, or another file is in its place: put the "
-            "newest file back (docs/journal.md)",
+            "newest file back (/usr/share/doc/wheeld/docs/journal.md)",
         )
 
 
@@ -127,8 +127,8 @@ def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") ->
         journal.database.path,
         f"{what}, but this journal, which ends at seq {journal.last_seq()}, does not have it: an older copy was "
         "restored, another file is in its place, or another computer runs this table with this key. Nothing more "
-        "was published. FIRST LOOK FOR THE OTHER COMPUTER (the broker's log says from where this table connects) "
-        "and stop its wheeld: if it continues to run, the command makes two wheels. Then put the newest file back. "
-        "Only if that file is lost, continue after it with the command beside this text",
+        "was published. FIRST LOOK FOR THE OTHER COMPUTER (`journalctl --unit=mosquitto` at the broker says from "
+        "where this table connects) and stop its wheeld: if it continues to run, the command makes two wheels. Then "
+        "put the newest file back. Only if that file is lost, continue after it with the command beside this text",
         f"{seq}:{last_hash}" if last_hash else str(seq),
     )

@@ -137,7 +137,7 @@ class _Records:
         ):
             raise ValueError(
                 "it is not signed with this wheel's key: it is forged, or the wheel has a new key. A new key begins a "
-                "new journal (docs/journal.md)"
+                "new journal (/usr/share/doc/wheeld/docs/journal.md)"
             )
         self.seq = message.seq
         self.table.take(topic, payload, from_text(message.at))

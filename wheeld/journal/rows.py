@@ -21,7 +21,9 @@ SPACE_MIN_BYTES = 262_144
 """A disk with less free space counts as full. A write-ahead log, its index and a few steps of the table need this
 space."""
 
-EXAMINE = "somebody changed the file: keep it for examination, and restore a backup (docs/journal.md)"
+EXAMINE = (
+    "somebody changed the file: keep it for examination, and restore a backup (/usr/share/doc/wheeld/docs/journal.md)"
+)
 """What to do about a journal that was edited."""
 
 
@@ -192,7 +194,10 @@ class Signer(Protocol):
 
 
 _FAULTS: dict[int, tuple[Fault, str]] = {
-    sqlite3.SQLITE_FULL: ("full", "the disk is full; free space, then start again"),
+    sqlite3.SQLITE_FULL: (
+        "full",
+        "the disk is full; free space (`du -xh /var | sort -h | tail` says what takes it), then start again",
+    ),
     sqlite3.SQLITE_IOERR: ("io", "the disk failed; check it, then start again"),
     sqlite3.SQLITE_READONLY: ("io", "the file or its disk is read-only; check it, then start again"),
     sqlite3.SQLITE_CANTOPEN: ("io", "the file cannot be opened; check the path and its permissions"),
