@@ -131,9 +131,8 @@ class SensorFaults:
 # rotor gained more than ten rpm between two lines. A hand can stop a rotor of any usual speed between two lines.
 
 SLOW_DECIRPM_MAX = 400
-"""A `000` after this speed or less means that the rotor stands still. Wheels turn at 10 to 30 rpm (21.9 in the
-handbook); a Mercury warns outside this range. The fastest recorded runaway takes three seconds, six lines, from 40 to
-99.9 rpm."""
+"""A `000` after this speed or less: the rotor stands still. Wheels turn at 10 to 30 rpm (21.9 in the handbook); a
+Mercury warns outside this range. The fastest recorded runaway takes three seconds, six lines, from 40 to 99.9 rpm."""
 
 
 class SpeedField:

@@ -87,7 +87,7 @@ def play(plan: CampaignPlan, index: int, mark: int, wheeld: Path, without: froze
 
 
 def _replay(part: Slice, wheeld: Path) -> Played:
-    """Play `part` to its end, whatever goes wrong in it, and compare its last mark."""
+    """Play `part` to its end, even if something goes wrong in it, and compare its last mark."""
     comparer = SpanComparer(part.spans(), part.evening.world.layout.beams_deg)
     messages, _ = replay_all(wheeld, part.lines())
     for message in messages:

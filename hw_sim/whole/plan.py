@@ -191,8 +191,7 @@ KINDS: Mapping[str, FaultKind] = {
     "impatience": FaultKind("each second the chef gives the command for which the table waits, even in a run", (2, 20)),
     "rien_va_in_a_stall": FaultKind("the chef says rien va at a panel while the daemon stands still", (2, 15)),
 }
-"""Every kind of fault. Those named `…_in_the_dark` or `…_in_a_stall` combine two faults that rarely coincide by
-chance."""
+"""Every kind of fault. Those named `…_in_the_dark` or `…_in_a_stall` combine two faults that rarely meet by chance."""
 
 COUPS = (1, 2)
 FAULTS = (1, 4)

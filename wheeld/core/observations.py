@@ -227,8 +227,7 @@ class HeadBall(_Line, frozen=True, tag="head_ball"):
 
 class HeadRotor(_Line, frozen=True, tag="head_rotor"):
     """The rotor's speed and direction, as often as the head reports them. `rpm` None: the head's line cannot show how
-    fast the rotor turns, because it turns, or may turn, too fast. 0: the rotor stands still, or turns too slowly to
-    show."""
+    fast the rotor turns, because it turns, or may turn, too fast. 0: it stands still, or turns too slowly to show."""
 
     rpm: float | None
     direction: Direction

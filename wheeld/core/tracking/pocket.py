@@ -504,6 +504,5 @@ def _same_pass(before: Seen, seen: Seen, begun_us: int) -> bool:
 
 
 def _turned_deg(before: Seen, seen: Seen, begun_us: int) -> float:
-    """Return how far the rotor turned between two sightings, in degrees. If it stopped in between, nobody knows:
-    360."""
+    """Return how far the rotor turned between two sightings, in degrees. If it stood still, nobody knows: 360."""
     return abs(seen.turned_deg - before.turned_deg) if before.t_us >= begun_us else 360.0

@@ -177,9 +177,8 @@ class RotorFromEncoder:
         state.opposite = [(t_us, at_deg - deg) for t_us, at_deg in state.opposite]
 
     def stop_due_us(self, launched_us: int | None) -> int | None:
-        """Return the time at which silence becomes a stop. None if the rotor stands still already and no ball is
-        launched. A stop counts at the earliest `STOP_SILENCE_US` after a launch: a bouler may spin ball and rotor at
-        once."""
+        """Return when silence becomes a stop. None if the rotor stands still already and no ball is launched. A stop
+        counts at the earliest `STOP_SILENCE_US` after a launch: a bouler may spin ball and rotor at once."""
         last_us = self.state.last_tick_us
         if launched_us is not None:
             return max((last_us or launched_us) + self._silence_us, launched_us + STOP_SILENCE_US)
@@ -268,9 +267,8 @@ class RotorFromEncoder:
         state.stopped = False
 
     def _opposite(self, seen: Rotor, angle_deg: float) -> Surprise | None:
-        """Take a tick in the other direction. The third one in a row proves a reversal. If the rotor stood still, the
-        first one shows that it turns. The first must be at the border that the rotor passed last, or the disc
-        slipped."""
+        """Take a tick in the other direction. The third in a row proves a reversal. If the rotor stood still, the first
+        shows that it turns. The first must be at the border that the rotor passed last, or the disc slipped."""
         state = self.state
         was_turning, last_deg = self.direction is not None, state.points[-1][1]
         if state.opposite:
@@ -290,8 +288,7 @@ class RotorFromEncoder:
         return "turned_back" if was_turning else None
 
     def _is_misplaced(self, off_deg: float) -> bool:
-        """Whether the first tick after the rotor turned back, or stood still, is too far from the border where it must
-        be.
+        """Whether the first tick after the rotor turned back, or stood still, is too far from the right border.
 
         One edge may have been lost there. So a slip by one sector is not noticed.
         """

@@ -22,7 +22,7 @@ WAIT_S_SOON = 0.5
 """The maximum wait soon after the line was lost. If a plug was pulled and put back, the line is open again after half a
 second. The line counts as silent only after one second."""
 SOON_S = 10.0
-"""How long the waits stay so short: about as long as a board's ring can store all events."""
+"""How long this maximum is used: about as long as a board's ring can store all events."""
 WAIT_S_MAX = 3.0
 """The maximum wait later: a person who plugs in a board waits for about this long."""
 
