@@ -76,7 +76,7 @@ class SimPins:
         self._lost += edges
 
     def advance(self, now_ns: int) -> None:
-        """Let time pass to `now_ns`, which may not be in the past."""
+        """Let time pass to `now_ns`, which must not be in the past."""
         assert now_ns >= self.now_ns, "time would go back"
         self.now_ns = now_ns
         while self._due and self._due[0][0] <= now_ns:

@@ -326,7 +326,7 @@ class BallRun:
         return next(arc for arc in reversed(self._arcs) if arc.x <= laps).square(laps)
 
     def time_at(self, laps: float) -> float:
-        """Return the sensing time (s) at which the ball has run `laps`, which may not be more than the whole run."""
+        """Return the sensing time (s) at which the ball has run `laps`, which must not be more than the whole run."""
         starts, times, arcs = self._clock
         piece = max(0, bisect_right(starts, laps) - 1)
         return times[piece] + arcs[piece].seconds(starts[piece], laps)

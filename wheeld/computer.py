@@ -52,7 +52,7 @@ class AnyComputer:
 
     def is_unread(self, unit: str, files: Iterable[Path]) -> bool:
         """Return whether the unit has not read all these files as they are now: it does not run, or it was started
-        before one of them was written. A file that this user may not see counts as read."""
+        before one of them was written. A file that this user cannot see counts as read."""
         started_s, written_s = self.started_s(unit), 0
         for file in files:
             with suppress(OSError):

@@ -61,7 +61,7 @@ HINTS = (
         "the wheel reports that its last message is",
         translatable("if no message came before this one, --from-seq is too high: give a lower number"),
     ),
-    ("access list refuses", translatable("this user may not read this table: check SITE/TABLE and `wheeld acl`")),
+    ("access list refuses", translatable("this user cannot read this table: check SITE/TABLE and `wheeld acl`")),
 )
 """Pairs: a part of an error text, and what to do about it. The texts are from the system, OpenSSL or the broker. The
 first part that is found counts."""

@@ -45,7 +45,7 @@ def wrong_payload(error: Exception) -> RefusedError:
         )
     if unknown := _UNKNOWN.search(detail):
         return RefusedError(
-            'this command may not have "{member}": its sender has to correct it',
+            'this command must not have "{member}": its sender has to correct it',
             detail=detail,
             member=quoted(unknown[1]),
         )

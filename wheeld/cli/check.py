@@ -51,7 +51,7 @@ def check(options: argparse.Namespace) -> Exit:
 
 
 def _closed(file: Path, config: Config) -> Text | None:
-    """Return which file of the wheel the unit's user may not read or write, and how to change that. None if he may use
+    """Return which file of the wheel the unit's user cannot read or write, and how to change that. None if he may use
     all of them. A reload calls this as root, because a daemon that cannot read its files again ends. Raises OSError."""
     journal = config.journal.path
     # The lock, and files of SQLite, are beside the journal. systemd makes the directory, and gives it to the user.

@@ -41,8 +41,8 @@ def fail(why: Text | str, code: Exit, options: argparse.Namespace) -> Exit:
 
 
 def notify_failure(why: str) -> None:
-    """Set the text that `systemctl status` shows, if systemd started this program, because a person may not see the
-    log."""
+    """Set the text that `systemctl status` shows, if systemd started this program, because a person may be unable to
+    see the log."""
     if "NOTIFY_SOCKET" in os.environ:
         from wheeld.service.notify import ServiceNotifier  # noqa: PLC0415  only a unit that fails needs it
 
@@ -67,7 +67,7 @@ def file_trouble(wrong: OSError) -> Text | str:
 
 
 _NOT_ALLOWED = translatable("this user may not use it; run the command as root, or as a user who may")
-"""What to do if this user may not use a file. Most files of a wheel are closed to other users, and only root may read
+"""What to do if this user cannot use a file. Most files of a wheel are closed to other users, and only root may read
 its secrets."""
 _NOT_ALLOWED_UNIT = translatable(
     "this user may not use it; run the command as root, or as a user who may; if this is the wheel's unit, as root: "

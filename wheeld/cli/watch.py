@@ -124,7 +124,7 @@ def _blind(user: str | None, table: str) -> str | None:
 
 
 def _may_not_ask(user: str | None, options: argparse.Namespace) -> Text | None:
-    """Return who may ask for earlier messages, and how, if the role of our name at the broker may not."""
+    """Return who may ask for earlier messages, and how, if the role of our name at the broker has no right to."""
     table = options.table.partition("/")[2]
     users = users_at(table, {})
     if user not in users or "resend" in users[user].commands:

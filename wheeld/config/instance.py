@@ -55,7 +55,7 @@ def wheel_of(given: str) -> WheelFiles:
     name = _instance(given)
     if name is None:
         return WheelFiles(Path(given))
-    # In a service, systemd has already read the credential stores, which the service's user may not read.
+    # In a service, systemd has already read the credential stores, which the service's user cannot read.
     credentials = given_by_systemd if is_in_service() else StoredCredentials(name).file
     return WheelFiles(ROOT / CONFIGURATIONS / f"{name}.toml", credentials)
 
@@ -64,7 +64,7 @@ def journal_of(given: str) -> Path:
     """Return the journal that a command line names: its file, or the `[journal] path` of a wheel.
 
     Only this key of the configuration is read. So a person can verify a journal even if other keys are wrong, and even
-    if he may not read secrets. Raises OSError, ConfigError.
+    if he cannot read secrets. Raises OSError, ConfigError.
     """
     return journal_path(wheel_of(given).config) if _is_wheel(given) else Path(given)
 
@@ -94,7 +94,7 @@ class StoredCredentials:
         self._name, self._root = name, root or ROOT
 
     def file(self, credential: str) -> Path:
-        """Return the file of `credential:ID`. Raises PathError if there is none, PermissionError if this user may not
+        """Return the file of `credential:ID`. Raises PathError if there is none, PermissionError if this user cannot
         read it."""
         file = f"wheeld.{self._name}.{credential}"
         for store in STORES:

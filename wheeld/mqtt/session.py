@@ -27,7 +27,7 @@ class MqttError(Exception):
 
 
 class BrokenProtocolError(MqttError):
-    """The broker sent what it may not send. This connection has to end, with `code`."""
+    """The broker sent what it must not send. This connection has to end, with `code`."""
 
     def __init__(self, why: str, code: mqtt5.DisconnectReasonCode = mqtt5.DisconnectReasonCode.PROTOCOL_ERROR) -> None:
         super().__init__(f"the broker broke the rules of MQTT: {why}")

@@ -31,8 +31,8 @@ SERVING = "serving"
 TELL_S = 1.0
 """The interval at which the pages are updated, because they show ages."""
 SILENCE_S = 5.0
-"""A broker sends the state of a wheel at once, because it is retained. A login that gets none for so long may not read
-it: some brokers grant a subscription and send nothing."""
+"""A broker sends the state of a wheel at once, because it is retained. A login that gets none for so long may have no
+right to read it: some brokers grant a subscription and send nothing."""
 VIEWED_MAX = 2 * VIEWERS_MAX + 100
 """The most connections to the pages: a stream for each viewer of the two pages, and connections that load a page."""
 DISPLAYS_MAX = VIEWERS_MAX + 100

@@ -17,7 +17,7 @@ AGAIN_S = 2.0
 TROUBLES = {
     errno.ENOENT: "there is no such socket: the wheel does not run, or its [monitor] has another path",
     errno.ECONNREFUSED: "no program listens at this socket: the wheel has stopped",
-    errno.EACCES: "this user may not use the socket: give its directory to his group, as in wheeld's tmpfiles.d",
+    errno.EACCES: "this user cannot use the socket: give its directory to his group, as in wheeld's tmpfiles.d",
 }
 """What is wrong with the socket and what to do, by error."""
 

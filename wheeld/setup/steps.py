@@ -85,7 +85,7 @@ def command(words: Sequence[str], why: Text) -> SetupStep:
 
 
 def looked(make: Callable[[], SetupStep], what: object) -> SetupStep:
-    """Return the step that `make` returns. If this user may not read the files, return a step which says that only root
+    """Return the step that `make` returns. If this user cannot read the files, return a step which says that only root
     can see them."""
     try:
         return make()

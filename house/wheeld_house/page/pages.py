@@ -199,7 +199,7 @@ class HousePages:
     async def _acknowledge(self, request: web.Request) -> web.Response:
         user = request[USER]
         if not user.may_acknowledge:
-            raise web.HTTPForbidden(text="You may not acknowledge alarms here.")
+            raise web.HTTPForbidden(text="You have no right to acknowledge alarms here.")
         reason = (await _form(request)).get("reason", "").strip()
         if not reason or len(reason) > REASON_MAX or "\0" in reason:
             text = f"Write the reason, in at most {REASON_MAX} characters."

@@ -50,8 +50,8 @@ from wheeld.sources.sensing import WiredSensors
 STALL_NS = 250_000_000
 """Ticks come at least every 0.1 s. If two ticks were this far apart, the host stalled, and the board was not silent."""
 AHEAD_US_MAX = 10_000_000
-"""An event may not be dated more than this after the present. Drift makes the host's estimate of the present wrong, but
-never by this much. If such an event were accepted, all later events would be dated before it, and would not count."""
+"""An event must not be dated more than this after now. Drift makes the host's estimate of the present wrong, but never
+by this much. If such an event were accepted, all later events would be dated before it, and would not count."""
 HELD_MAX = 5_000
 """The most events that wait for the first time sample, which comes within a tenth of a second. If more come, the board
 does not answer time requests, and its events are dated from the start of this process."""

@@ -30,7 +30,7 @@ from wheeld.core.pockets import PocketLayout
 from wheeld.sources.head.setting import HeadSetting, Wrong
 
 POLL_NS = 500_000_000
-"""The interval of polls. A head that sends lines by itself has the same interval. Polls may not come more often than
+"""The interval of polls. A head that sends lines by itself has the same interval. Polls must not come more often than
 every 100 ms."""
 PHASES: dict[StateCode, HeadPhase] = {
     StateCode.START: "ready",
