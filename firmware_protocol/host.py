@@ -123,8 +123,8 @@ def _after(token: int) -> int:
 class HostSession:
     """One session. It continues after lost bytes, after an unplugged cable, and after a reset of the board.
 
-    `hello_token`: 32 bits that the previous host process did not use, so that an answer to that process is not taken
-    for an answer to this one. `board_serial`, `config_hash`: a board with other values is refused. `resume_at`: the
+    `hello_token`: 32 bits that the previous host process did not use, so that an answer to that process does not look
+    like an answer to this one. `board_serial`, `config_hash`: a board with other values is refused. `resume_at`: the
     position that a previous process reached, or an earlier position. Acknowledged events are skipped in any case.
     """
 

@@ -51,7 +51,7 @@ SPAN_US_MAX = 2**32 - 1
 COUNT_MAX = 2**64 - 1
 """The limit of event numbers and board times. 64 bits never overflow in practice, so no code handles an overflow."""
 HEARTBEAT_US = 100_000
-"""Ten heartbeats a second, 700 B/s. If three are lost, the host does not take this for silence: its time-out is one
+"""Ten heartbeats a second, 700 B/s. If three are lost, this does not count as silence: the host's time-out is one
 second.
 
 Rotor edges wait for the next heartbeat: a void because of the rotor may take 2 s. No other event waits: after a foreign

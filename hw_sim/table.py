@@ -146,7 +146,7 @@ class SimTable:
         self.now_s += self.rng.uniform(low_s, high_s)
 
     def wait_until(self, t_s: float) -> None:
-        """Let time pass until `t_s`, unless that is past."""
+        """Let time pass until `t_s`, unless it has passed."""
         self.now_s = max(self.now_s, t_s)
 
     def command(

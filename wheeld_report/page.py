@@ -183,8 +183,8 @@ def _zones(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[
     tilt = health.zones.tilt
     if tilt is None:
         said = say.say(
-            "Too few balls ran in each direction to show by the times at the beams whether the wheel is level: use "
-            "a spirit level."
+            "Too few balls ran in each direction, so the times at the beams do not show whether the wheel is level: "
+            "use a spirit level."
         )
     else:
         said = say.say(

@@ -123,7 +123,7 @@ def arrow_of(one: Offsets) -> str:
 
 
 def check_of(one: Offsets, say: Catalogue) -> Check:
-    """Check whether the distances from the number before lie around one value more often than by chance."""
+    """Check whether the distances from the number before are close to one value more often than by chance."""
     said = say.say(
         "bouler {bouler}, {arrow}: the numbers of {count} launches lie about {pockets} pockets clockwise from the "
         "number before",

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hw_sim.whole.timeline import Timeline
 
 TRAVEL_S = 0.001
-"""The time of a message from a client to the broker, or back."""
+"""The time that a message takes from a client to the broker, or back."""
 KEEPALIVE_S = 5.0
 
 

@@ -398,7 +398,7 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
         "players read: Tavolo 3 · Plein 5–200 €",
         "messages in Italian, numbers announced in French",
         "proven after one sighting",
-        "announced automatically when the ball is down to 0.8 laps a second",
+        "announced automatically when the ball slows to 0.8 laps a second",
         "last number: 17, for a journal that is still empty",
         "wheel: fair, the rotor turns counter-clockwise only",
         "only the board with serial number B-7 and configuration hash 0123456789abcdef",

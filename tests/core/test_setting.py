@@ -138,7 +138,7 @@ def test_what_people_read_of_a_setting() -> None:
     assert [ENGLISH.say_text(row) for row in rows] == [
         "a coup needs 3 proven laps",
         "last number: 0, for a journal that is still empty",
-        "rien ne va plus: announced automatically when the ball is down to 0.8 laps a second",
+        "rien ne va plus: announced automatically when the ball slows to 0.8 laps a second",
     ]
 
 

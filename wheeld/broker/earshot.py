@@ -82,8 +82,8 @@ class Earshot:
 
     async def hear(self, since_ns: int) -> None:
         """Wait after a standstill that began at `since_ns`, host time. Return when all that was said during the
-        standstill has been handled, or when `cut_ns` says that words may be on their way. Only then may the table go
-        on: the observations of a whole coup may wait for it."""
+        standstill has been handled, or when `cut_ns` says that words may be on their way. Before that, the table must
+        not go on: the observations of a whole coup may wait for it."""
         if not await self._connection.hear(since_ns):
             self._cut()
 

@@ -469,8 +469,8 @@ class MqttConnection:
     async def _yield_to_another(self, client: MqttClient) -> None:
         """Find out whether another computer runs this table. Another run of the table's daemon is online, or had a
         session a moment ago. Perhaps it was killed, or the broker has not noticed yet that its connection failed, or it
-        is on another computer. Only in the last case does it publish `online` after our `offline`, at once or when it
-        has connected again. The next connection finds that. Raises MqttError if our connection ends meanwhile."""
+        is on another computer. Only in the last case it publishes `online` after our `offline`, at once or when it has
+        connected again. The next connection finds that. Raises MqttError if our connection ends meanwhile."""
         self._other = _Other.UNKNOWN
         with suppress(PublicationRefusedError):
             await client.publish(self._availability, self._offline, retain=True)

@@ -237,7 +237,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             Text("laps a second, 0.3 to 3"),
             0.8,
             left_out="the chef announces it",
-            row=translatable("rien ne va plus: announced automatically when the ball is down to {value} laps a second"),
+            row=translatable("rien ne va plus: announced automatically when the ball slows to {value} laps a second"),
         ),
     ] = None
     head: str | None = None

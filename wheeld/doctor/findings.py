@@ -68,8 +68,8 @@ MIRRORED = Text(
     "the ball ran with the rotor, or the beams are numbered in the opposite direction; give the ball's direction "
     "with --ball cw or --ball ccw"
 )
-"""With mirrored angles, R1 (Art. 10) would take each direction of the ball for the opposite one. Only the person who
-launched the ball knows its direction."""
+"""With mirrored angles, R1 (Art. 10) would use the opposite of each direction of the ball. Only the person who launched
+the ball knows its direction."""
 SWAPPED = Text("the ball ran with the rotor: A and B of the encoder may be swapped")
 """If A and B are swapped, an encoder reports the opposite direction and mirrored sectors."""
 READERS_MIRRORED = Text(

@@ -146,7 +146,7 @@ class _Drawing:
         if axis.launch_us is not None:
             # This row shows the completed laps. If the coup is void for too few laps, the row shows how many laps the
             # message says were proven, and how many were needed. Otherwise it does not show the needed laps: people
-            # would take them for the cause.
+            # would think that they are the cause.
             ball = axis.ball
             run = ball[-1][1] if ball else 0.0
             count, told = float(int(run)), WORDS["laps_counted"]
