@@ -122,7 +122,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     users: Annotated[
         _Users,
         Meta(
-            title="the roles of those names at the broker that are not made of a role and this table",
+            title="the roles of names at the broker that do not have the form ROLE-TABLE",
             examples=[{"panel-7": "chef"}],
             extra={"left_out": "only the roles' own names"},
         ),

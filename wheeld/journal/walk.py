@@ -134,8 +134,8 @@ class Walk:
         self.last_refs: dict[str, int] = {}
         """The last key of each kind that the walk has passed."""
         self.unordered: set[str] = set()
-        """The kinds whose keys do not grow along the chain. Only for these kinds may two links be of the same
-        record."""
+        """The kinds whose keys do not grow along the chain. Two links may be of the same record only for these
+        kinds."""
         self.first_id: int | None = None
         """The id of the first message that the walk has passed. None before that."""
         self._journal = journal
