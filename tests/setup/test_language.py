@@ -10,7 +10,7 @@ import pytest
 from tests.english_left import english_left
 from tests.setup.bench import HERE, NOW, REAL, SIMULATED, BareComputer, planned, set_up
 from tests.setup.test_questions import answering, run
-from wheeld.certificates import CERTIFICATE_DAYS, DAY, authority, ending, issue, new_key, wrong_with
+from wheeld.certificates import CERTIFICATE_DAYS, DAY, authority, issue, new_key, out_of_date, wrong_with
 from wheeld.cli import setup as cli_setup
 from wheeld.config.problems import ConfigError
 from wheeld.core.catalogue import Catalogue, Language
@@ -101,7 +101,7 @@ def test_what_is_wrong_with_a_certificate(language: Language) -> None:
     asked = ((made, key, "page", ours), (made, other, "chef", ours), (made, key, "chef", theirs), (b"", key, "x", ours))
     said = {wrong_with(*each) or "" for each in asked}
     assert len(said) == len(asked)
-    said |= {ending(made, NOW + CERTIFICATE_DAYS * DAY - left) or "" for left in (0 * DAY, DAY)}
+    said |= {out_of_date(made, NOW + CERTIFICATE_DAYS * DAY - left) or "" for left in (0 * DAY, DAY)}
     assert len(said) == len(asked) + 2
     assert {text for text in said if Catalogue(language).say(text, name="chef") == text.format(name="chef")} == set()
 

@@ -77,8 +77,8 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
         return Text(
             "names {credential}, but {file} does not exist: put the copy of the key back. If there is none, a new key "
             "begins a new journal: `{move}` keeps the old one and its public key (correct {journal} in it if `path` in "
-            "[journal] is another file), then `{setup}`, then start the wheel. If the start ends with 65, give the command "
-            "that `{logs}` then names, so that the numbers go on",
+            "[journal] is another file), then `{setup}`, then start the wheel. If the start ends with 65, give the "
+            "command that `{logs}` then names, so that the numbers go on",
             {
                 **named,
                 "journal": journal,
