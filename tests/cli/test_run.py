@@ -246,7 +246,7 @@ def test_systemd_is_told_what_is_wrong_in_the_configuration(tmp_path: Path, monk
         (*_, gone) = until(manager, "STATUS=")
     assert gone == f"STATUS={config}: there is no such file or directory; check the name"
     assert "journal.signing_key_file: names credential:signing-key, but /etc/credstore/wheeld." in told
-    assert "a new key begins a new journal: move the old one (`path` in [journal], with its -wal and -shm) away" in told
+    assert "a new key begins a new journal: `mkdir" in told
     assert "systemctl" not in told  # `wheeld status` says how to start the unit again
 
 

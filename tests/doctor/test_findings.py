@@ -167,7 +167,7 @@ def test_geometry_against_the_configuration() -> None:
     assert [do(each) for each in listed[1:4]] == [
         "if A and B of the encoder are right, their wires are swapped: swap them back",
         "if A and B of the encoder are right, their wires are swapped: swap them back",
-        "learn the angles with `wheeld doctor w.toml --seconds 180 --learn`, or move beam 4",
+        "learn the angles with `wheeld doctor w.toml --seconds 180 --learn`, or move the sensor",
     ]
     (soft,) = of_geometry([Learned(0, 0.0, 4.0, 9)], BEAMS_DEG, "beam", to_learn("w.toml"))
     assert (soft.level, "known only to ± 4°" in soft.what) == ("look", True)
