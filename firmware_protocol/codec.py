@@ -71,7 +71,7 @@ class FrameDecoder:
     def __init__(self) -> None:
         self.rejected: dict[str, int] = {"too_long": 0, "cobs": 0, "crc": 0, "short": 0}
         self._tail = b""
-        self._skipping = False
+        self._skipping = self._may_be_cut = False
 
     def feed(self, data: bytes) -> list[bytes]:
         """Return the messages that `data` completes, checked and without their CRC, oldest first."""
@@ -89,9 +89,11 @@ class FrameDecoder:
             try:
                 messages.append(decode_frame(frame))
             except FrameError as error:
-                self.rejected[error.cause] += 1
+                self.rejected[error.cause] += not self._may_be_cut
+            self._may_be_cut = False
         return messages
 
     def reset(self) -> None:
-        """Drop the unfinished frame. The line was closed, so the next bytes belong to another connection."""
-        self._tail, self._skipping = b"", False
+        """Drop the unfinished frame. The line was closed, so the next bytes belong to another connection. They may
+        begin within a frame: it is no fault of the line that this one cannot be read."""
+        self._tail, self._skipping, self._may_be_cut = b"", False, True

@@ -237,7 +237,10 @@ def test_what_should_be_looked_at_has_a_code_of_its_own_and_one_line(
     out = capsys.readouterr().out
     assert "look  board: lost events: 7" in out
     assert "nothing lost" not in out
-    bench.told = {"board": {"lost_events": 0, "before_identity": 1, "unasked": 1}, "link": {"opened": 1}}
+    bench.told = {
+        "board": {"lost_events": 0, "board_overwritten_events": 9, "before_identity": 1, "unasked": 1},
+        "link": {"opened": 1},
+    }
     of_beam = [each for each in bench.seen if isinstance(each, BallPass) and each.beam == 1]
     bench.seen = [each for each in bench.seen if each not in of_beam[::10]]
     assert doctor(path, learn=False) == Exit.LOOK

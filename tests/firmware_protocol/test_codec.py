@@ -96,7 +96,11 @@ def test_empty_frames_count_as_nothing_and_reset_forgets() -> None:
     assert decoder.feed(b"\x05ab") == []
     decoder.reset()
     assert decoder.feed(encode_frame(b"next")) == [b"next"]
+    decoder.reset()
+    assert decoder.feed(encode_frame(b"it was sent when nobody listened")[9:] + encode_frame(b"next")) == [b"next"]
     assert set(decoder.rejected.values()) == {0}
+    assert decoder.feed(encode_frame(b"damaged")[1:]) == []
+    assert sum(decoder.rejected.values()) == 1
 
 
 @given(st.binary(max_size=600), st.lists(st.integers(min_value=0), max_size=6))

@@ -125,6 +125,13 @@ async def test_a_broker_that_leaves_at_any_byte_of_its_answer(bytes_sent: int) -
             raise AssertionError
 
 
+async def test_a_broker_that_had_left_when_we_wrote_is_said_to_have_left() -> None:
+    client = MqttClient(mqtt5.ConnectPacket("wheel"), take=lambda _: None, timeout_s=PATIENCE_S)
+    client.connection_lost(BrokenPipeError(32, "Broken pipe"))
+    with pytest.raises(MqttError, match="the broker closed the connection before it answered"):
+        await client.accepted
+
+
 @pytest.mark.parametrize("bytes_sent", range(4))
 async def test_a_broker_that_leaves_at_any_byte_of_a_confirmation(bytes_sent: int) -> None:
     async def plays(peer: Peer) -> None:

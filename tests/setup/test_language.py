@@ -101,8 +101,8 @@ def test_what_is_wrong_with_a_certificate(language: Language) -> None:
     asked = ((made, key, "page", ours), (made, other, "chef", ours), (made, key, "chef", theirs), (b"", key, "x", ours))
     said = {wrong_with(*each) or "" for each in asked}
     assert len(said) == len(asked)
-    said |= {out_of_date(made, NOW + CERTIFICATE_DAYS * DAY - left) or "" for left in (0 * DAY, DAY)}
-    assert len(said) == len(asked) + 2
+    said |= {out_of_date(made, NOW + days * DAY) or "" for days in (-9, CERTIFICATE_DAYS - 1, CERTIFICATE_DAYS)}
+    assert len(said) == len(asked) + 3
     assert {text for text in said if Catalogue(language).say(text, name="chef") == text.format(name="chef")} == set()
 
 

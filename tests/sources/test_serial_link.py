@@ -175,13 +175,16 @@ async def test_a_board_that_takes_nothing_ends_the_link(link: SerialLink) -> Non
 HOLDS = "import serial, sys; port = serial.Serial(sys.argv[1], exclusive=True); print('held', flush=True); input()"
 
 
-def test_a_port_is_held_by_one_only_and_that_is_named(pty: Pty) -> None:
+def test_a_port_is_held_by_one_only_and_that_is_named(pty: Pty, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one who locked it, and not whoever else has it open, as this process: its pty is open at both ends."""
     pipe, name = subprocess.PIPE, f"{pty.name}\x1b[2J"
     with subprocess.Popen([sys.executable, "-c", HOLDS, pty.name, name], stdin=pipe, stdout=pipe) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"
         with pytest.raises(PortUnavailableError) as wrong:
+            open_serial(pty.name, 115200, "port")
+        monkeypatch.setattr(Path, "glob", lambda *_: iter([Path("/proc/self")]))  # the other is another user's
+        with pytest.raises(PortUnavailableError, match="a program of another user holds the port"):
             open_serial(pty.name, 115200, "port")
         other.kill()
     assert wrong.value.why.startswith(f"process {other.pid} holds the port ({sys.executable} -c import serial")

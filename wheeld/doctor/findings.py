@@ -102,6 +102,10 @@ BOARD_ADVICE = {
     "clock_drift": PACE,
     "clock_step": PACE,
     "host_stalls": GPIO_ADVICE["host_stalls"],
+    "lost_events": Text(
+        "the board keeps events for a short time, and nobody fetched them while the wheel was stopped: run this "
+        "command again at once; if events are lost again, check its cable"
+    ),
     "resets": Text("check the power and cable of the sensor board"),
 }
 """What to do if a counter of the board is not 0 for which its cable is not the cause. For the other counters of the

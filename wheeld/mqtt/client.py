@@ -181,7 +181,8 @@ class MqttClient(asyncio.BufferedProtocol):
         """Remember that the connection is closed. If a broker refuses our certificate in TLS 1.3, it does so after the
         handshake, with an alert: then `exc` is this alert."""
         before = "" if self.accepted.done() else " before it answered"
-        error = MqttError(f"the broker closed the connection{before}" if exc is None else str(exc))
+        is_closed = exc is None or isinstance(exc, BrokenPipeError)
+        error = MqttError(f"the broker closed the connection{before}" if is_closed else str(exc))
         error.__cause__ = exc
         self._end(error)
         self._closed.set()

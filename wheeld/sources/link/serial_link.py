@@ -148,7 +148,8 @@ def open_serial(port: str, baud: int, key: str, *, ready: bool = True) -> Serial
         code = cause.args[0] if isinstance(cause, termios.error) else wrong.errno
         if code in (errno.EBUSY, errno.EAGAIN):
             why = "a program of another user holds the port: run `wheeld doctor` as root to see which"
-            if (holder := holder_of(port)) is not None:
+            # A program that has not locked the port does not keep us out of one that is locked.
+            if (holder := holder_of(port, has_locked=code == errno.EAGAIN)) is not None:
                 why = f"process {holder[0]} holds the port ({holder[1]}): stop that process, or correct {{key}}"
         elif os.path.isfile(port):  # `Path.is_file` would raise an error if a directory cannot be read
             why = _NO_PORT
@@ -157,10 +158,10 @@ def open_serial(port: str, baud: int, key: str, *, ready: bool = True) -> Serial
         raise PortUnavailableError(port, why.replace("{key}", key)) from wrong
 
 
-def holder_of(port: str) -> tuple[str, str] | None:
+def holder_of(port: str, *, has_locked: bool = False) -> tuple[str, str] | None:
     """Return the number and the command of the process that has the port open. If there are several such processes,
-    prefer one that has locked the port. None if this user can see no such process: a user sees only his own
-    processes."""
+    prefer one that has locked the port, and with `has_locked` return no other. None if this user can see no such
+    process: a user sees only his own processes."""
     found: dict[bool, tuple[str, str]] = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -173,4 +174,4 @@ def holder_of(port: str) -> tuple[str, str] | None:
                     found[is_locked] = process.name, command
         except OSError:  # the process has ended, or belongs to another user
             continue
-    return found.get(True, found.get(False))
+    return found.get(True, None if has_locked else found.get(False))
