@@ -227,6 +227,7 @@ def test_a_notice_says_from_when_to_when() -> None:
     ends = evening.table._clock.text(still.to_us)
     assert notice["figures"] == {"what": "machine", "seconds": 60.0, "from": begins, "to": ends}
     assert notice["at"] == begins
+    assert notice["text"].startswith("the computer stood still; ")
 
 
 def test_a_short_standstill_is_in_the_log_alone() -> None:
@@ -259,6 +260,7 @@ def test_a_disk_that_stood_still_delays_and_dates_nothing() -> None:
     assert result["late_s"] > 10
     (notice,) = [notice for notice in evening.of("notice") if notice["notice"] == "standstill"]
     assert notice["figures"]["what"] == "journal"
+    assert notice["text"].startswith("the journal's disk stood still; ")
 
 
 def test_a_coup_in_which_the_machine_slept_was_not_observed() -> None:
