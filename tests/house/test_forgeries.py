@@ -183,6 +183,17 @@ def test_a_rolled_back_wheel_is_noticed_a_second_after_a_new_connection(watched:
     assert watched.after_s("rolled_back", began_s) <= 1.0
 
 
+def test_what_a_restored_wheel_reports_as_lost_is_noticed_at_the_first_message(watched: Watched) -> None:
+    """Three messages came to nobody, and its journal is an older copy without them. This is no forgery."""
+    stored = len(watched.wheel.sent)
+    for leaf in COUP[:3]:
+        says(watched.wheel, leaf, is_true=True)
+    watched.wheel.restore(stored)
+    began_s = watched.now_s + MESSAGE_S
+    watched.play(1)
+    assert watched.after_s("lost", began_s) == 0.0
+
+
 def rewrite(watched: Watched, first_seq: int, last_seq: int) -> None:
     """As the owner of the database: other numbers in these records, each with its own hash and a true signature."""
     execute = watched.sql.execute
