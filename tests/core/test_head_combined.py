@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tests.core.evening import FALL_S, ball_passes
+from tests.core.evening import FALL_S, Way, ball_passes
 from tests.core.head_evening import COMBINED, MERCURY, HeadEvening
 from wheeld.core.observations import BallPass, HeadGame, Rotor
 from wheeld.core.tracking.observer import Observer
@@ -398,13 +398,14 @@ def test_a_head_whose_lines_come_late_calls_no_direction_or_stop_that_was_not(be
     assert {verdict for _, verdict in evening.verdicts()} <= {"breakdown"}
 
 
-def test_a_head_that_reports_with_the_rotor_counts_though_beams_prove_against_it() -> None:
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+def test_a_head_that_reports_with_the_rotor_counts_though_beams_prove_against_it(way: Way) -> None:
     beside = msgspec.structs.replace(MERCURY, ball="sensors", beams_deg=(0, 90, 180, 270))
     evening = HeadEvening(beside).ready()
     evening.launch()
     evening.report_phase("running", 2)
-    evening.ball(2, evening.way)
-    assert evening.verdicts() == [("void", "same_direction")]
+    evening.ball(2, way)
+    assert evening.verdicts() == ([("void", "same_direction")] if way == evening.way else [])
 
 
 def test_a_launch_that_a_cut_line_hides_from_beams_and_head_is_void() -> None:
