@@ -68,6 +68,16 @@ async def test_a_client_certificate_is_the_name(broker: Mosquitto, house: Author
     assert names_in(broker) == ["wheel-3"]
 
 
+async def test_without_ca_file_the_authorities_of_the_computer_count(
+    broker: Mosquitto, house: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(house.file))
+    own = TlsFiles(None, *house.issue("wheel-3").named[1:])
+    async with connecting(secured(broker.port, own)) as (connection, _):
+        await session_of(connection)
+    assert names_in(broker) == ["wheel-3"]
+
+
 @pytest.mark.parametrize(
     ("days", "authority", "expected"),
     [
