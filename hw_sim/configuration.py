@@ -11,11 +11,10 @@ from msgspec import Meta
 
 from firmware_protocol.messages import Layout as BoardLayout
 from hw_sim.board import BoardSetup
-from hw_sim.evening import HOUSES
 from hw_sim.events import Direction
 from hw_sim.exits import BadDataError
 from hw_sim.panel import BrokerAddress
-from hw_sim.wheel import POCKETS, WheelLayout, printed
+from hw_sim.wheel import HOUSES, POCKETS, WheelLayout, printed
 from hw_sim.words import Language
 
 SILENCE_S = (0.2, 1.0)
@@ -109,23 +108,12 @@ def layout_of(path: Path) -> WheelLayout:
     """
     told = _read(path)
     table, wheel = told.table, told.wheel
-    if (house := (table.house, table.game)) not in HOUSES:
+    if (table.house, table.game) not in HOUSES:
         known = ", ".join("/".join(each) for each in HOUSES)
         raise BadDataError(f"{path}: no regulation for {table.house}/{table.game}; known: {known}")
-    is_fair = table.game == "fair"
-    if is_fair != (wheel.rotor_direction is not None):
+    if (table.game == "fair") != (wheel.rotor_direction is not None):
         raise BadDataError(f"{path}: a fair wheel needs rotor_direction, and no other wheel may have it")
-    return WheelLayout(
-        house=table.house,
-        game=table.game,
-        wheel="fair" if is_fair else "french",
-        rotor_ticks=wheel.rotor_ticks,
-        beams_deg=wheel.beams_deg,
-        readers_deg=wheel.readers_deg,
-        rotor_direction=wheel.rotor_direction,
-        pockets=HOUSES[house][0],
-        laps_needed=HOUSES[house][1],
-    )
+    return WheelLayout(table.house, table.game, **msgspec.structs.asdict(wheel))
 
 
 def broker_of(path: Path, credentials: Path | None) -> BrokerAddress | None:

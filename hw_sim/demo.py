@@ -43,7 +43,6 @@ ROOT = f"wheel/v1/{SITE}/{TABLE}/"
 LAYOUT = WheelLayout(
     house="campione",
     game="roulette",
-    wheel="french",
     rotor_ticks=148,
     beams_deg=(0.0, 90.0, 180.0, 270.0),
     readers_deg=(30.0, 150.0, 270.0),

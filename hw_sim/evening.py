@@ -12,17 +12,9 @@ from hw_sim.events import Direction, SimEvent
 from hw_sim.exits import UsageError
 from hw_sim.scenarios import SCENARIOS, Scenario
 from hw_sim.table import Fumbles, Outcome, SimTable
-from hw_sim.wheel import AMERICAN_POCKETS, LAPS_NEEDED, POCKETS, WheelLayout
+from hw_sim.wheel import AMERICAN_POCKETS, HOUSES, WheelLayout
 from hw_sim.world import World
 
-HOUSES: dict[tuple[str, str], tuple[tuple[int, ...], int]] = {
-    ("campione", "roulette"): (POCKETS, LAPS_NEEDED),
-    ("campione", "fair"): (POCKETS, LAPS_NEEDED),
-    ("venezia", "roulette-francese"): (POCKETS, LAPS_NEEDED),
-    ("venezia", "fair"): (POCKETS, LAPS_NEEDED),
-    ("south-dakota", "american"): (AMERICAN_POCKETS, 4),
-}
-"""For each house and game: the pockets of its wheel, and the laps that a coup needs."""
 AMERICAN = ("south-dakota", "american")
 DRAWN = tuple(house for house in HOUSES if house != AMERICAN)
 AMERICANS = 0.2
@@ -221,7 +213,6 @@ def draw_layout(
     return WheelLayout(
         house=house,
         game=game,
-        wheel="fair" if fair else "french",
         rotor_ticks=rotor_ticks,
         beams_deg=two or _evenly_spaced(rng, count),
         readers_deg=_evenly_spaced(rng, rng.randint(1, 3)),
@@ -231,17 +222,9 @@ def draw_layout(
 
 def at_american_wheel(layout: WheelLayout) -> WheelLayout:
     """Return the same sensors at an American wheel. An encoder has at least one sector for each pocket."""
-    (house, game), (pockets, laps) = AMERICAN, HOUSES[AMERICAN]
-    return replace(
-        layout,
-        house=house,
-        game=game,
-        wheel="french",
-        rotor_ticks=max(layout.rotor_ticks, len(pockets)),
-        rotor_direction=None,
-        pockets=pockets,
-        laps_needed=laps,
-    )
+    house, game = AMERICAN
+    ticks = max(layout.rotor_ticks, len(AMERICAN_POCKETS))
+    return replace(layout, house=house, game=game, rotor_ticks=ticks, rotor_direction=None)
 
 
 def _evenly_spaced(rng: random.Random, count: int) -> tuple[float, ...]:

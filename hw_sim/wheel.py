@@ -49,6 +49,14 @@ AMERICAN_POCKETS = (
 
 LAPS_NEEDED = 3
 """The laps that a daemon must prove at the French tables (docs/rulebook.md, C10)."""
+HOUSES: dict[tuple[str, str], tuple[tuple[int, ...], int]] = {
+    ("campione", "roulette"): (POCKETS, LAPS_NEEDED),
+    ("campione", "fair"): (POCKETS, LAPS_NEEDED),
+    ("venezia", "roulette-francese"): (POCKETS, LAPS_NEEDED),
+    ("venezia", "fair"): (POCKETS, LAPS_NEEDED),
+    ("south-dakota", "american"): (AMERICAN_POCKETS, 4),
+}
+"""For each house and game: the pockets of its wheel, and the laps that a coup needs."""
 LEAVE_REV_S = (0.43, 0.50)
 """The speed at which balls leave the track (the last laps in ball_lap_times.json have 0.43–0.48 rev/s)."""
 C0_REV_S2 = (0.003, 0.025)
@@ -97,18 +105,29 @@ def opposite(direction: Direction) -> Direction:
 
 @dataclass(frozen=True)
 class WheelLayout:
-    """A wheel, its table, and the places of its sensors. Only a fair wheel has a `rotor_direction`. `pockets`: the
-    numbers clockwise on its rotor, from zero. `laps_needed`: the laps that a daemon must prove there."""
+    """A wheel, its table, and the places of its sensors. Only a fair wheel has a `rotor_direction`."""
 
     house: str
     game: str
-    wheel: Literal["french", "fair"]
     rotor_ticks: int
     beams_deg: tuple[float, ...]
     readers_deg: tuple[float, ...]
     rotor_direction: Direction | None = None
-    pockets: tuple[int, ...] = POCKETS
-    laps_needed: int = LAPS_NEEDED
+
+    @property
+    def wheel(self) -> Literal["french", "fair"]:
+        """The kind of wheel."""
+        return "fair" if self.game == "fair" else "french"
+
+    @cached_property
+    def pockets(self) -> tuple[int, ...]:
+        """The numbers clockwise on the rotor, from zero."""
+        return HOUSES[self.house, self.game][0]
+
+    @cached_property
+    def laps_needed(self) -> int:
+        """The laps that a daemon must prove at this table."""
+        return HOUSES[self.house, self.game][1]
 
     def behind(self, number: int) -> float:
         """Return how far clockwise from zero the pocket of `number` is on the rotor, in turns."""

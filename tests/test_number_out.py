@@ -98,7 +98,7 @@ def _payloads(table: Table, seen: list[Observation]) -> list[dict[str, Any]]:
 def play(readers: int, seed: int, happening: Happening | None = None, *, wait_s: float = 0.0) -> Coup:
     """A coup whose ball rests; `wait_s` later something happens, and then nothing more."""
     beams_deg, readers_deg = (0.0, 90.0, 180.0, 270.0), tuple(30 + 360 / readers * n for n in range(readers))
-    layout = WheelLayout("campione", "roulette", "french", TICKS, beams_deg, readers_deg)
+    layout = WheelLayout("campione", "roulette", TICKS, beams_deg, readers_deg)
     table = SimTable(layout, repeatable(f"rest {readers} {seed}"), 17)
     table.wait(0.1, 1.0)
     table.command("open")

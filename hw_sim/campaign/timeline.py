@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hw_sim.campaign.black_box import HeardMessage
-from hw_sim.evening import HOUSES
 from hw_sim.events import called
-from hw_sim.wheel import POCKETS
+from hw_sim.wheel import HOUSES, POCKETS
 
 SPEED_OVER_S = 0.5
 """The rotor's speed is averaged over this time, because single edges jitter."""

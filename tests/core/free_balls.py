@@ -47,7 +47,7 @@ def _of_a_wheel(seed: str, hand: float) -> Iterator[float]:
     rng = random.Random(seed)
     count = rng.choice([beams for beams in BEAMS if beams >= 2])
     beams_deg = tuple(360 / count * beam for beam in range(count))
-    layout = WheelLayout("campione", "roulette", "french", 37, beams_deg, (30.0, 150.0, 270.0))
+    layout = WheelLayout("campione", "roulette", 37, beams_deg, (30.0, 150.0, 270.0))
     table, habit = SimTable(layout, rng, 17), Habit()
     for n in range(RUNS_OF_A_WHEEL + SURE_RUNS):
         run, known, tracker = table.launch(), n >= SURE_RUNS, BallTracker(beams_deg)

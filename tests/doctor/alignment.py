@@ -20,7 +20,7 @@ def do(finding: Finding) -> str:
 
 
 def layout(beams_deg: tuple[float, ...], readers_deg: tuple[float, ...] = (30.0, 150.0, 270.0)) -> WheelLayout:
-    return WheelLayout("campione", "roulette", "french", TICKS, beams_deg, readers_deg)
+    return WheelLayout("campione", "roulette", TICKS, beams_deg, readers_deg)
 
 
 def spun(wheel: WheelLayout, seed: int, *, spins: int = 3, sightings: int = 6) -> tuple[list[Observation], int]:

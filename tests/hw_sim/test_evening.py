@@ -13,7 +13,6 @@ from hw_sim import table as table_module
 from hw_sim.configuration import OUTAGE_S
 from hw_sim.evening import (
     AMERICAN,
-    HOUSES,
     Evening,
     Mark,
     campaign_evening,
@@ -27,7 +26,7 @@ from hw_sim.log import lines
 from hw_sim.scenarios import SCENARIOS
 from hw_sim.scenarios.unseen import BLIND_COUPS
 from hw_sim.table import Outcome, SimTable, laps_safe
-from hw_sim.wheel import Track, WheelLayout
+from hw_sim.wheel import HOUSES, Track, WheelLayout
 from hw_sim.world import us
 from tests.hw_sim.log_reader import Log
 
@@ -377,7 +376,7 @@ def test_a_good_push_suits_the_track(
     bouler: tuple[float, float], track: Track, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(table_module, "LAUNCH_REV_S", bouler)
-    layout = WheelLayout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
+    layout = WheelLayout("campione", "roulette", 37, (0.0, 90.0), (0.0,))
     table = SimTable(layout, random.Random(1), 0)
     table.track = track
     for seconds in (0.0, 6.0):
@@ -388,7 +387,7 @@ def test_a_good_push_suits_the_track(
 
 def test_no_push_is_harder_than_a_hands() -> None:
     """Nor for ever without a run, on a track where no ball runs as long as asked."""
-    layout = WheelLayout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
+    layout = WheelLayout("campione", "roulette", 37, (0.0, 90.0), (0.0,))
     table = SimTable(layout, random.Random(1), 0)
     table.track = Track(0.07, 0.12, 0.5, 0.0, 0.0)
     speeds_rev_s = [table.launch(seconds=30).speed_rev_s for _ in range(60)]

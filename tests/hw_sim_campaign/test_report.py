@@ -188,7 +188,7 @@ def _compared(outcome: Outcome, *verdict: HeardMessage) -> ComparedSpan:
 
 
 def _warnings_of(outcome: Outcome, *verdict: HeardMessage) -> list[EarlyWarning]:
-    layout = WheelLayout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
+    layout = WheelLayout("campione", "roulette", 37, (0.0, 90.0), (0.0,))
     return list(early_warnings("s/0", _compared(outcome, *verdict), World(layout, None), 1.0))  # type: ignore[arg-type]
 
 

@@ -92,7 +92,7 @@ def test_it_plays_the_wheel_of_a_configuration(
     config, _, _ = capsys.readouterr().out.partition("# waiting")
     table = parse(config + '[journal]\npath = "j"\n[mqtt]\nhost = "h"\n').table
     assert (table.rotor_ticks, table.beams_deg, table.readers_deg) == (148, LAYOUT.beams_deg, LAYOUT.readers_deg)
-    fair = replace(LAYOUT, game="fair", wheel="fair", rotor_direction="cw")
+    fair = replace(LAYOUT, game="fair", rotor_direction="cw")
     file.write_text(sections(fair, site="campione", table="c3", last_number=None, port=Path("/dev/x"), speed=1))
     only = next(scenario.name for scenario in SCENARIOS.values() if scenario.french_only)
     assert main([*command, "--scenario", only]) == 2

@@ -107,7 +107,7 @@ def drawn(seed: int, *scenarios: str | Play, pause_factor: float = 1.0, wait_s: 
     """A wheel on which these scenarios were played, one after the other, the first after `wait_s`. `pause_factor`: of
     the people's pauses."""
     rng = repeatable(f"line {seed}")
-    layout = WheelLayout("campione", "roulette", "french", 148, FRENCH.beams_deg, FRENCH.readers_deg, None)
+    layout = WheelLayout("campione", "roulette", 148, FRENCH.beams_deg, FRENCH.readers_deg, None)
     wheel = SimTable(layout, rng, rng.randrange(37))
     wheel.now_s, wheel.pause_factor = SETTLE_US / 1e6 + 0.5 + wait_s, pause_factor
     for one in scenarios:
