@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections import deque
+from collections import ChainMap, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import cycle
@@ -19,23 +19,9 @@ from hw_sim.faults.rates import KINDS, Rates
 from hw_sim.table import BOUNCES_US, Outcome
 from hw_sim.world import T_US, us
 
-_OF_BEAMS = (
-    beams.missed,
-    beams.doubled,
-    beams.stray,
-    beams.stuck_on,
-    beams.stuck_off,
-    beams.chatter,
-    beams.late_sensor,
-)
-_OF_READERS = (readers.dead_reader, readers.dead_readers, readers.bounce, readers.touch)
-_OF_ENCODER = (encoder.lost_tick, encoder.jitter, encoder.slip)
-_OF_CLOCKS = (frames.drift, frames.clock_step)
-_OF_FRAMES = (frames.reset, frames.lost_frame, frames.repeated_frame, frames.late_frame)
-FAULTS: dict[str, Fault] = {
-    fault.__name__: fault for fault in (*_OF_BEAMS, *_OF_READERS, *_OF_ENCODER, *_OF_CLOCKS, *_OF_FRAMES)
-}
-assert tuple(FAULTS) == KINDS
+_FUNCTIONS = ChainMap(*map(vars, (beams, readers, encoder, frames)))
+FAULTS: dict[str, Fault] = {kind: _FUNCTIONS[kind] for kind in KINDS}
+"""The functions of the faults. Each has the name of its kind."""
 
 
 @dataclass(frozen=True)
