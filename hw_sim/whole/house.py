@@ -58,21 +58,20 @@ LAST = "valid"
 
 
 class WitnessedTable(SimTable):
-    """A table that reports its valid coups, and each ball that a hand stops."""
+    """A table that reports its valid coups, and each ball that a hand stops. `coup` gets launch, rest and number of a
+    valid coup, and `stopped` the time at which a hand stops a ball."""
 
-    def watch(self, coup: Callable[[int, int, int], None], stopped: Callable[[int], None]) -> None:
-        """Set the callbacks: `coup` gets launch, rest and number of each valid coup, and `stopped` gets the time at
-        which a hand stops a ball."""
-        self._coup, self._stopped = coup, stopped
+    coup: Callable[[int, int, int], None]
+    stopped: Callable[[int], None]
 
     def block_ball(self) -> None:
         """Let a hand stop the running ball now and keep it."""
-        self._stopped(us(self.now_s))
+        self.stopped(us(self.now_s))
         super().block_ball()
 
     def number_out(self, number: int) -> None:
         """Report that the coup is valid."""
-        self._coup(us(self.run.t_s), us(self.world.stays[-1].from_s), number)
+        self.coup(us(self.run.t_s), us(self.world.stays[-1].from_s), number)
         super().number_out(number)
 
 
@@ -87,7 +86,7 @@ class House:
         self.live = LiveTable(layout, repeatable(f"{plan.seed} table"), FIRST_NUMBER)
         table = WitnessedTable(layout, self.live.table.rng, FIRST_NUMBER)
         table.pause_factor = PAUSE_FACTOR
-        table.watch(self._coup, self._stopped)
+        table.coup, table.stopped = self._coup, self._stopped
         self.live.table = table
         self.round = -1
         self.computer = SimComputer(self.timeline, self.witness)
