@@ -25,7 +25,7 @@ from wheeld.core.catalogue import Catalogue
 from wheeld.core.step import CoupLog, Message, Reply, Step
 from wheeld.journal.database import LATER_MAX
 from wheeld.journal.journal import Journal
-from wheeld.journal.rows import JournalError, SendState
+from wheeld.journal.rows import REPLACE, Fault, JournalError, SendState
 from wheeld.journal.schema import VERSION
 from wheeld.journal.verify import verify
 from wheeld.journal.writer import REPEAT_WINDOW_S, UNFINISHED, JournalWriter
@@ -278,9 +278,14 @@ def test_other_files_are_refused(path: Path) -> None:
         open_writer(path)
     assert (other.value.fault, letters.value.fault) == ("foreign", "foreign")
     assert path.read_bytes() == b"my letters " * 1000
-    move_away, put_in_its_place = re.findall("`([^`]+)`", str(letters.value))
+
+
+@pytest.mark.parametrize("fault", REPLACE)
+def test_what_is_printed_about_a_journal_that_must_be_replaced_works_as_typed(path: Path, fault: Fault) -> None:
+    path.write_bytes(b"my letters")
+    move_away, put_in_its_place = re.findall("`([^`]+)`", str(JournalError(fault, path, "it is wrong")))
     subprocess.run(["sh", "-c", move_away], check=True)
-    assert (path.parent / "damaged" / path.name).read_bytes() == b"my letters " * 1000
+    assert (path.parent / "damaged" / path.name).read_bytes() == b"my letters"
     open_writer(path).close()
     assert put_in_its_place == f"cp BACKUP {path} && chown wheeld: {path}"
 

@@ -65,6 +65,8 @@ def verify(options: argparse.Namespace) -> Exit:
         restored_to = journal.restored_to(restored)
     for fault in report.faults:
         _say(f"fault: {fault}")
+    if report.faults:
+        _say("what to do after a fault: /usr/share/doc/wheeld/docs/journal.md")
     finding = "NOT as they were written" if report.faults else "all as they were written"
     signed = f" ({report.signed} signed)" if report.signed else ""
     tests = f" ({report.tests} of a BENCH TABLE)" if report.tests else ""

@@ -18,7 +18,7 @@ from typing import Any, Protocol, cast
 
 from wheeld.journal import schema
 from wheeld.journal.chain import FIRST_HEAD, RecordKind, Value, digest_of, follow
-from wheeld.journal.rows import EXAMINE, JournalError, explain, is_full
+from wheeld.journal.rows import JournalError, explain, is_full
 from wheeld.journal.watch import SUFFIXES, FileWatch
 
 CHECKPOINT_EVERY, CHECKPOINT_LATEST = 100, 200
@@ -202,7 +202,7 @@ class Database:
                 what = "another program wrote to it"
             if what is not None:
                 why = f"{what} while this wheeld had it open: find out who did it"
-                raise JournalError("replaced", self.path, f"{why}; {EXAMINE}")
+                raise JournalError("replaced", self.path, why)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -359,7 +359,7 @@ class Database:
         if what is None and more > 0:
             what = f"file: {more} bytes behind its last page"
         if what is not None:
-            raise JournalError("edited", self.path, f"{what}; {EXAMINE}")
+            raise JournalError("edited", self.path, what)
 
     # --- failing -----------------------------------------------------------------------------------------------
 

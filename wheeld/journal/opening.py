@@ -13,7 +13,7 @@ import msgspec
 
 from wheeld.journal.chain import ORIGIN
 from wheeld.journal.database import Database
-from wheeld.journal.rows import EXAMINE, JournalError, Signer, StoredOrigin
+from wheeld.journal.rows import JournalError, Signer, StoredOrigin
 from wheeld.journal.seal import key_id
 from wheeld.journal.tail import Tail
 from wheeld.journal.verify import verify_end
@@ -68,7 +68,7 @@ def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -
         return
     origin = journal.reader.origin()
     if origin is None:
-        raise JournalError("edited", database.path, f"record 1: removed, it said whose journal this is; {EXAMINE}")
+        raise JournalError("edited", database.path, "record 1: removed, it said whose journal this is")
     _refuse_another(database.path, origin, owner, journal.signer)
     journal.trust_from(verify_end(journal.reader).first_id)
     Tail(database, journal.signer)

@@ -12,7 +12,6 @@ from firmware_protocol.host import Position
 from wheeld.journal.chain import EVIDENCE, KINDS, PRUNING, Link
 from wheeld.journal.database import Database
 from wheeld.journal.rows import (
-    EXAMINE,
     JournalError,
     Restoration,
     StoredAdoption,
@@ -144,7 +143,7 @@ class JournalReader:
         try:
             return FeedTree() if stored is None else msgspec.json.decode(stored, type=FeedTree)
         except msgspec.MsgspecError as error:
-            raise JournalError("edited", self.database.path, f"the tree of the feed: {error}; {EXAMINE}") from error
+            raise JournalError("edited", self.database.path, f"the tree of the feed: {error}") from error
 
     def _kept(self, name: str) -> bytes | None:
         row = self.database.row("SELECT value FROM kept WHERE name = ?", name)
@@ -282,7 +281,7 @@ class JournalReader:
         try:
             return 0 if restored is None else msgspec.json.decode(restored.details, type=Restoration).last_seq
         except msgspec.MsgspecError as error:
-            raise JournalError("edited", self.database.path, f"its event `restored`: {error}; {EXAMINE}") from error
+            raise JournalError("edited", self.database.path, f"its event `restored`: {error}") from error
 
     # --- the chain ---------------------------------------------------------------------------------------------
 

@@ -21,10 +21,13 @@ SPACE_MIN_BYTES = 262_144
 """A disk with less free space counts as full. A write-ahead log, its index and a few steps of the table need this
 space."""
 
-EXAMINE = (
-    "somebody changed the file: keep it for examination, and restore a backup (/usr/share/doc/wheeld/docs/journal.md)"
-)
-"""What to do about a journal that was edited."""
+REPLACE: dict[Fault, str] = {
+    "corrupt": "",
+    "foreign": "",
+    "edited": "somebody changed the file; ",
+    "replaced": "somebody changed the file; ",
+}
+"""The faults after which a wheel needs another file, each with what people should know of the present one."""
 
 
 class JournalError(WheeldError):
@@ -37,6 +40,13 @@ class JournalError(WheeldError):
     """
 
     def __init__(self, fault: Fault, path: Path, why: str) -> None:
+        if (known := REPLACE.get(fault)) is not None:
+            file, kept = shlex.quote(str(path)), shlex.quote(str(path.with_name("damaged")))
+            why += (
+                f"; {known}if a wheel writes it: stop the wheel, move the file away and keep it (`mkdir -p {kept} && "
+                f"mv --backup=numbered {file}* {kept}`), put the last backup in its place (`cp BACKUP {file} && chown "
+                f"wheeld: {file}`; without one, the wheel begins a new journal), start the wheel"
+            )
         super().__init__(f"journal {path}: {why}")
         self.fault = fault
         self.path = path
@@ -196,7 +206,7 @@ class Signer(Protocol):
 _FAULTS: dict[int, tuple[Fault, str]] = {
     sqlite3.SQLITE_FULL: (
         "full",
-        "the disk is full; free space (`du -xh /var | sort -h | tail` says what takes it), then start again",
+        "the disk is full; free space (`du -xh /var | sort -h | tail` says what takes it)",
     ),
     sqlite3.SQLITE_IOERR: ("io", "the disk failed; check it, then start again"),
     sqlite3.SQLITE_READONLY: ("io", "the file or its disk is read-only; check it, then start again"),
@@ -221,15 +231,7 @@ def explain(error: sqlite3.Error, path: Path) -> JournalError:
     fault, why = _FAULTS.get(code, ("io", "it cannot be used"))
     if fault == "io" and is_full(path):
         fault, why = _FAULTS[sqlite3.SQLITE_FULL]
-    why = f"{why} (SQLite: {error})"
-    if fault in ("corrupt", "foreign"):
-        file, kept = shlex.quote(str(path)), shlex.quote(str(path.with_name("damaged")))
-        why += (
-            f"; if a wheel writes it: stop the wheel, move the file away and keep it (`mkdir -p {kept} && mv "
-            f"--backup=numbered {file}* {kept}`), put the last backup in its place (`cp BACKUP {file} && chown wheeld: "
-            f"{file}`; without one, the wheel begins a new journal), start the wheel"
-        )
-    return JournalError(fault, path, why)
+    return JournalError(fault, path, f"{why} (SQLite: {error})")
 
 
 def is_full(path: Path) -> bool:

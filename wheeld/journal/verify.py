@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from wheeld.journal.chain import EVENT, EVIDENCE, FIRST_HEAD, KINDS, PRUNING, digest_of
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import EXAMINE, JournalError
+from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import Check, key_id
 from wheeld.journal.tail import tail_faults
 from wheeld.journal.walk import FAULTS_MAX, Verification, Walk
@@ -114,7 +114,7 @@ def verify_event(journal: JournalReader, row: int) -> None:
     link, columns = journal.link_of(EVENT.name, row), journal.record(EVENT.name, row)
     if link is None or columns is None or digest_of(columns) != link.digest:
         where = "in no record: inserted" if link is None else "edited"
-        raise JournalError("edited", journal.database.path, f"event {row}: {where}; {EXAMINE}")
+        raise JournalError("edited", journal.database.path, f"event {row}: {where}")
     seal_n = journal.sealed_from(link.n)
     if seal_n is None:
         # No seal covers this record. With a key, the opening of the journal verified all such records. Without a key,
@@ -158,7 +158,7 @@ class Patrol:
 
 def _refuse(journal: JournalReader, report: Verification) -> None:
     if report.faults:
-        raise JournalError("edited", journal.database.path, f"{report.faults[0]}; {EXAMINE}")
+        raise JournalError("edited", journal.database.path, str(report.faults[0]))
 
 
 def _compare_rows(journal: JournalReader, walk: Walk) -> None:

@@ -33,7 +33,7 @@ from wheeld.journal.chain import (
 from wheeld.journal.database import Database
 from wheeld.journal.elsewhere import refuse_behind, refuse_other_mode
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import EXAMINE, JournalError, Mode, Signer, StoredAdoption, StoredEvent, StoredSeal
+from wheeld.journal.rows import JournalError, Mode, Signer, StoredAdoption, StoredEvent, StoredSeal
 from wheeld.journal.seal import check_by, is_signed, sign_message
 from wheeld.journal.tree import FeedTree
 from wheeld.journal.verify import Patrol, verify_event
@@ -113,7 +113,7 @@ class JournalWriter:
             last = msgspec.json.decode(payload, type=_Last)
             verify_link(payload, last.prev)
         except (msgspec.MsgspecError, UnicodeDecodeError, ChainError) as error:
-            raise JournalError("edited", self.database.path, f"seq {seq}: {error}; {EXAMINE}") from error
+            raise JournalError("edited", self.database.path, f"seq {seq}: {error}") from error
         return last.test
 
     # --- messages and debts --------------------------------------------------------------------------------------
@@ -433,7 +433,7 @@ class JournalWriter:
         except ChainError:
             is_ours = False
         if not is_ours:
-            raise JournalError("edited", self.database.path, f"seq {seq}: not signed by this journal's key; {EXAMINE}")
+            raise JournalError("edited", self.database.path, f"seq {seq}: not signed by this journal's key")
 
     def _keep(self, name: str, value: bytes) -> None:
         self.database.execute(
