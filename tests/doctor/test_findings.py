@@ -203,11 +203,12 @@ def test_a_computers_own_pins_have_no_advice_about_their_cable() -> None:
 
 
 def test_of_a_boards_clock_power_and_host_the_cable_is_not_blamed() -> None:
-    counters = {"clock_step": 36, "host_stalls": 5, "lost_events": 1, "resets": 2}
+    counters = {"clock_step": 36, "host_stalls": 5, "link_faults": 1, "lost_events": 1, "resets": 2}
     listed = {each.what: do(each) for each in of_link(counters, frozenset(), "board")}
     assert "a simulator sets this pace" in listed["board: clock step: 36"]
     assert "computer stood still" in listed["board: host stalls: 5"]
     assert "check the power" in listed["board: resets: 2"]
+    assert "board.link_fault says why" in listed["board: link faults: 1"]
     assert "nobody fetched them while the wheel was stopped" in listed["board: lost events: 1"]
     assert [each.mend for each in of_link({"crc": 1}, frozenset(), "board")] == [CABLE]
 

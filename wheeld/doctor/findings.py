@@ -102,6 +102,7 @@ BOARD_ADVICE = {
     "clock_drift": PACE,
     "clock_step": PACE,
     "host_stalls": GPIO_ADVICE["host_stalls"],
+    "link_faults": Text("each line above with board.link_fault says why"),
     "lost_events": Text(
         "the board keeps events for a short time, and nobody fetched them while the wheel was stopped: run this "
         "command again at once; if events are lost again, check its cable"
