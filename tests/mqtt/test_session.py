@@ -10,6 +10,7 @@ from itertools import chain
 import mqtt5
 import pytest
 
+from wheeld.broker.hints import hint_of
 from wheeld.broker.tls import fault
 from wheeld.mqtt.session import (
     BrokenProtocolError,
@@ -203,6 +204,7 @@ def test_the_broker_s_farewell_has_its_reason() -> None:
     with pytest.raises(DisconnectedError, match="Session taken over") as ended:
         list(session().receive(mqtt5.DisconnectPacket(reason_code=taken_over).write()))
     assert ended.value.code == taken_over
+    assert "log in with another name" in str(hint_of(str(ended.value)))
 
 
 # --- what no broker may do ---------------------------------------------------------------------------------------

@@ -46,6 +46,14 @@ HINTS = (
         "_ALERT_",
         translatable("the broker does not accept our certificate: check --cert-file, and whether it has expired"),
     ),
+    (
+        "Session taken over",
+        translatable(
+            "another client has logged in with this name, and the broker lets each name in once: log in with another "
+            "name"
+        ),
+    ),
+    ("its signature is wrong", translatable("if each message is refused, --public-key is the key of another wheel")),
     ("ot authori", translatable("the broker refuses this user: check --username and --password-file")),
     (
         "WRONG_VERSION_NUMBER",

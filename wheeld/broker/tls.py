@@ -33,8 +33,8 @@ _OF_US = {
         "the broker does not know the authority of our certificate: correct cert_file, or the broker's cafile"
     ),
     "ALERT_BAD_CERTIFICATE": "the broker does not accept our cert_file: the log of the broker says why",
-    "CONNECTION:_NOT_AUTHORIZED": "the broker refuses our login: correct username and password_file, or without a "
-    "password cert_file (check-config prints how)",
+    "CONNECTION:_NOT_AUTHORIZED": "the broker refuses our login: correct username and password_file, or cert_file "
+    "(check-config prints how this wheel logs in)",
     "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
     # If `host` has several addresses, the text has one error for each, and CONNECTION_REFUSED may be anywhere in it.
     "CONNECTION_REFUSED": "no broker listens there: start it on its computer (`systemctl start mosquitto`; if it "
