@@ -280,6 +280,11 @@ def test_other_files_are_refused(path: Path) -> None:
     assert path.read_bytes() == b"my letters " * 1000
 
 
+def test_a_full_disk_is_named_as_the_one_that_is_full() -> None:
+    """A backup is on another disk than the journal."""
+    assert "`du -xh /dev/shm | sort" in str(JournalError("full", Path("/dev/shm/none/copy.part"), "the disk is full"))
+
+
 @pytest.mark.parametrize("fault", REPLACE)
 def test_what_is_printed_about_a_journal_that_must_be_replaced_works_as_typed(path: Path, fault: Fault) -> None:
     path.write_bytes(b"my letters")

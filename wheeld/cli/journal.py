@@ -159,19 +159,20 @@ def backup(options: argparse.Namespace) -> Exit:
         why = Text("{file}: exists already; give each backup a name of its own", {"file": str(options.to)})
         return fail(why, Exit.BAD_DATA, options)
     with closing(_open(options.file)) as journal, _as_owner_of(part):
-        _remove(part)
-        journal.database.copy_to(part)
-    with closing(_open(part)) as copy:
-        report = verify_journal(copy)
-    if report.faults:
-        why = Text(
-            "{file}: the copy is damaged, and the journal may be too: {fault}",
-            {"file": str(part), "fault": str(report.faults[0])},
-        )
-        return fail(why, Exit.BAD_DATA, options)
-    with _as_owner_of(part):
-        part.rename(options.to)
-        _remove(part)  # what SQLite kept beside it while it was verified
+        try:
+            _remove(part)
+            journal.database.copy_to(part)
+            with closing(_open(part)) as copy:
+                report = verify_journal(copy)
+            if report.faults:
+                why = Text(
+                    "{file}: the copy is damaged, and the journal may be too: {fault}",
+                    {"file": str(options.to), "fault": str(report.faults[0])},
+                )
+                return fail(why, Exit.BAD_DATA, options)
+            part.rename(options.to)
+        finally:
+            _remove(part)  # an unfinished copy, and what SQLite kept beside it while it was verified
     sys.stdout.write(f"{options.to}: {report.records} records, verified; {_noted(report.records, report.head)}\n")
     return Exit.OK
 
@@ -351,7 +352,7 @@ def _beside(path: Path) -> list[Path]:
 
 
 def _remove(part: Path) -> None:
-    for file in (part, *_beside(part), part.with_name(part.name + ".lock")):
+    for file in (part, *_beside(part), *(part.with_name(part.name + suffix) for suffix in (".lock", "-journal"))):
         file.unlink(missing_ok=True)
 
 

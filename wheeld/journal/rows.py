@@ -47,6 +47,9 @@ class JournalError(WheeldError):
                 f"mv --backup=numbered {file}* {kept}`), put the last backup in its place (`cp BACKUP {file} && chown "
                 f"wheeld: {file}`; without one, the wheel begins a new journal), start the wheel"
             )
+        if fault == "full":
+            disk = next(each for each in path.resolve().parents if each.is_mount())
+            why += f"; free space: `du -xh {shlex.quote(str(disk))} | sort -h | tail` says what takes it"
         super().__init__(f"journal {path}: {why}")
         self.fault = fault
         self.path = path
@@ -204,10 +207,7 @@ class Signer(Protocol):
 
 
 _FAULTS: dict[int, tuple[Fault, str]] = {
-    sqlite3.SQLITE_FULL: (
-        "full",
-        "the disk is full; free space (`du -xh /var | sort -h | tail` says what takes it)",
-    ),
+    sqlite3.SQLITE_FULL: ("full", "the disk is full"),
     sqlite3.SQLITE_IOERR: ("io", "the disk failed; check it, then start again"),
     sqlite3.SQLITE_READONLY: ("io", "the file or its disk is read-only; check it, then start again"),
     sqlite3.SQLITE_CANTOPEN: ("io", "the file cannot be opened; check the path and its permissions"),
