@@ -80,7 +80,7 @@ def test_every_kind_of_step_of_a_plan(computer: BareComputer, tmp_path: Path, la
     catalogue, plans = Catalogue(language), [planned(computer, *SIMULATED)]
     set_up(computer, *SIMULATED)
     differing = computer.at("etc/wheeld/bench-01.toml")
-    differing.write_text(differing.read_text() + "# by hand\n")
+    differing.write_text(differing.read_text() + "by = 'hand'\n")
     listed = computer.at("etc/mosquitto/wheeld.acl")
     listed.write_text(listed.read_text() + "user monitor\ntopic read $SYS/#\n")
     plans.append(planned(computer, *SIMULATED, now=NOW + CERTIFICATE_DAYS * DAY))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -185,12 +186,23 @@ def test_a_broker_that_has_not_read_its_list_is_started_again(
 def test_a_file_that_differs_is_named_and_left_alone(computer: BareComputer, path: str) -> None:
     set_up(computer, *SIMULATED)
     file = computer.root / path
-    file.write_text(f"{file.read_text()}# a technician was here\n")
+    file.write_text(f"{file.read_text()}port = 8884\n# a technician was here\n")
     before = computer.tree()
     plan = set_up(computer, *SIMULATED)
     assert [step.what for step in plan if step.action != "stays"] == [str(file)]
     assert actions(plan)[str(file)] == "differs"
     assert computer.tree() == before
+
+
+def test_other_comments_are_no_other_configuration(computer: BareComputer) -> None:
+    """After an upgrade, the comments of setup have other words; a person writes his own."""
+    words = ("campione-03", *REAL, "--broker", "mqtt.example", "--broker-port", "1883")
+    set_up(computer, *words)
+    file = computer.at("etc/wheeld/campione-03.toml")
+    file.write_text("# a technician was here\n" + re.sub(" *#.*", "", file.read_text()))
+    assert set(actions(planned(computer, *words)).values()) == {"stays"}
+    file.write_bytes(b"\xff")
+    assert actions(planned(computer, *words))[str(file)] == "differs"
 
 
 def test_keys_are_never_replaced_and_certificates_of_others_are_named(computer: BareComputer) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -62,21 +64,24 @@ def _wheel(places: Places, values: dict[str, Any]) -> Iterator[SetupStep]:
     )
     yield looked(lambda: steps.directory(computer, places.secrets, 0o700, "root", Text("secrets")), places.secrets)
     yield looked(lambda: steps.directory(computer, places.state, 0o750, "wheeld", Text("journals")), places.state)
-    text = file_of(places.name, values)
-    yield looked(
-        lambda: steps.text(
-            computer,
-            Put(places.configuration, 0o640, lambda: text, "wheeld"),
-            Text("the configuration"),
-            Text("setup leaves it as it is: correct it by hand, or move it away and set up again"),
-        ),
-        places.configuration,
-    )
+    yield looked(lambda: _configuration(places, values), places.configuration)
     yield looked(
         lambda: steps.secret(computer, Put(key, 0o600, new_signing_key), Text("the key that signs feed and journal")),
         key,
     )
     yield looked(lambda: _public_key(places, key), places.public_key)
+
+
+def _configuration(places: Places, values: dict[str, Any]) -> SetupStep:
+    """Return the step for the configuration. A file with the same values stays: people write comments, and the comments
+    of setup are others in another version."""
+    text, found = file_of(places.name, values), places.computer.read(places.configuration)
+    with suppress(ValueError):  # it may be no TOML
+        if found is not None and tomllib.loads(found.decode()) == tomllib.loads(text.decode()):
+            text = found
+    put = Put(places.configuration, 0o640, lambda: text, "wheeld")
+    otherwise = Text("setup leaves it as it is: correct it by hand, or move it away and set up again")
+    return steps.text(places.computer, put, Text("the configuration"), otherwise)
 
 
 def _public_key(places: Places, key: Path) -> SetupStep:
