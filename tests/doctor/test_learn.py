@@ -79,13 +79,24 @@ def test_a_ball_thrown_with_the_rotor_is_written_only_when_that_is_said(
     mirrored = learned(with_rotor(spun(layout(BEAMS_DEG), 1, spins=1)[0]))
     assert written(path, mirrored) == Exit.BAD_DATA
     assert (path.read_text(), list(tmp_path.iterdir())) == (TEXT, [path])
-    assert "the ball ran with the rotor, or the beams are numbered in the opposite direction" in capsys.readouterr().err
+    assert "the ball ran with the rotor, two beams are swapped, or all are numbered" in capsys.readouterr().err
     listed = list(of_geometry(mirrored.beams, BEAMS_DEG, "beam", to_learn("w.toml")))
     assert [(each.level, "--ball cw" in do(each), "--learn" in do(each)) for each in listed] == [("wrong", True, False)]
     assert len(list(of_geometry(mirrored.beams, BEAMS_DEG, "beam", to_learn("w.toml"), ball_given=True))) == len(
         BEAMS_DEG
     )
     assert written(path, mirrored, ball_given=True) == Exit.OK
+
+
+def test_two_opposite_beams_that_are_swapped_are_named_as_a_cause(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of four beams they look like all in the opposite order."""
+    seen = [
+        BallPass(each.t_us, (0, 3, 2, 1)[each.beam]) if isinstance(each, BallPass) else each
+        for each in spun(layout((0.0, 90.0, 180.0, 270.0)), 1)[0]
+    ]
+    assert "two beams are swapped" in refused(tmp_path / "wheel.toml", capsys, learned(seen))
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,8 @@ ERROR_US = 1_000
 harmless, but it has a cause that should be found."""
 
 MIRRORED = Text(
-    "the ball ran with the rotor, or the beams are numbered in the opposite direction; give the ball's direction "
-    "with --ball cw or --ball ccw"
+    "the ball ran with the rotor, two beams are swapped, or all are numbered in the opposite direction; give the "
+    "ball's direction with --ball cw or --ball ccw"
 )
 """With mirrored angles, R1 (Art. 10) would use the opposite of each direction of the ball. Only the person who launched
 the ball knows its direction."""
