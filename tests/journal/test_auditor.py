@@ -20,6 +20,7 @@ import wheeld
 from tests.broker.feed import Feed
 from tests.journal.journals import (
     NOW,
+    RawSigner,
     bind_anew,
     chain_anew,
     open_reader,
@@ -29,7 +30,7 @@ from tests.journal.journals import (
     write_keys,
 )
 from wheeld.cli.main import main
-from wheeld.core.messages.chain import unsigned
+from wheeld.core.messages.chain import close_with_hash, unsigned
 from wheeld.journal.chain import KINDS, MESSAGE, follow
 from wheeld.journal.opening import Owner
 from wheeld.journal.rows import JournalError
@@ -275,13 +276,55 @@ def seals_removed(db: sqlite3.Connection, rng: random.Random) -> str:
     return "no sealed head"
 
 
+def link_anew(db: sqlite3.Connection, kind: str, ref: int) -> None:
+    """Give a row that was put into its table a link at the end."""
+    db.execute("INSERT INTO chain SELECT max(n) + 1, ?, ?, x'', x'' FROM chain", (kind, ref))
+    chain_anew(db)
+
+
+def added(db: sqlite3.Connection, rng: random.Random) -> str:
+    """An event behind the last record, and its link."""
+    db.execute("INSERT INTO events VALUES (NULL, 'stop', 'Zoé', 'why', '{}', ?)", (NOW + rng.randrange(9),))
+    link_anew(db, "event", db.execute("SELECT max(row) FROM events").fetchone()[0])
+    return "records 88 to 88: added by somebody else"
+
+
+def pruned_in_name(db: sqlite3.Connection, rng: random.Random) -> str:
+    """A record says that a log was removed, but the log is there."""
+    (coup,) = rng.choice(db.execute("SELECT coup FROM logs").fetchall())
+    db.execute("INSERT INTO prunings VALUES (?, ?, 'size')", (coup, NOW))
+    link_anew(db, "pruning", coup)
+    (n,) = db.execute("SELECT n FROM chain WHERE kind = 'evidence' AND ref = ?", (coup,)).fetchone()
+    return f"record {n} (evidence {coup}): its log was edited"
+
+
+def feed_not_linked(db: sqlite3.Connection, rng: random.Random) -> str:
+    """With the key: a message that follows another one than that before it, or the last one, with another number."""
+    rows = db.execute("SELECT id, seq, payload FROM messages WHERE seq NOT NULL ORDER BY seq").fetchall()
+    is_prev = rng.random() < 0.5
+    ref, seq, payload = rng.choice(rows) if is_prev else rows[-1]
+    body, _, _ = unsigned(payload).rpartition(b',"hash":"')
+    if is_prev:
+        body = body[:-65] + b"f" * 64 + b'"'
+    else:
+        body, seq = body.replace(b'"seq":%d,' % seq, b'"seq":%d,' % (seq + 1)), seq + 1
+    said = sign_message(close_with_hash(body + b"}")[0], RawSigner(bytes([7]) * 32))
+    db.execute("UPDATE messages SET seq = ?, payload = ? WHERE id = ?", (seq, said, ref))
+    chain_anew(db)
+    return f"seq {seq} "
+
+
+def tail_unsigned(db: sqlite3.Connection, _: random.Random) -> str:
+    db.execute("UPDATE tail SET signature = NULL")
+    return "tail: unsigned"
+
+
 def adopted_out_of_order(db: sqlite3.Connection, rng: random.Random) -> str:
     """An adoption of numbers that do not continue the feed."""
     (last,) = db.execute("SELECT max(seq) FROM messages").fetchone()
     numbers = rng.choice([(0, last), (last + 2, last + 2), (last + 1, last), (1, last - 1)])
     db.execute("INSERT INTO adoptions VALUES (1, ?, ?, ?, ?, 'Zoé', 'lost')", (*numbers, "0" * 64, NOW))
-    db.execute("INSERT INTO chain SELECT max(n) + 1, 'adoption', 1, x'', x'' FROM chain")
-    chain_anew(db)
+    link_anew(db, "adoption", 1)
     return f"record 88 (adoption 1): its numbers do not follow seq {last}"
 
 
@@ -309,6 +352,10 @@ TAMPERINGS: list[Callable[[sqlite3.Connection, random.Random], str]] = [
     log_touched,
     signature_forged,
     seals_removed,
+    added,
+    pruned_in_name,
+    feed_not_linked,
+    tail_unsigned,
     adopted_out_of_order,
     counter_planted,
 ]
