@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
+import pytest
+
 from firmware_protocol.cammegh.session import Setup
 from firmware_protocol.cammegh.status import Product
-from tests.cammegh.bench import MERCURY, status
+from tests.cammegh.bench import MERCURY, SLINGSHOT, status
 from tests.sources.test_board_feed import HandClock
-from wheeld.core.observations import HeadGame, Observation, SensorState
+from wheeld.core.observations import HeadGame, HeadJump, HeadNumber, Observation, SensorState
 from wheeld.sources.head.cammegh import CammeghHead
 from wheeld.sources.head.feed import HeadFeed
 
@@ -37,6 +39,22 @@ def test_a_head_that_is_received_again_is_in_the_state_of_its_line() -> None:
     for state, phase in ((4, "closing"), (2, "ready"), (3, "running")):
         games = [seen.phase for seen in observed_after_silence(state) if isinstance(seen, HeadGame)]
         assert games == [phase], state
+
+
+@pytest.mark.parametrize(
+    ("lines", "report"),
+    [
+        (("27", status(5, number=28)), HeadNumber(2_000_000, None, 11)),
+        (("27", status(5, number=27), status(2, 12, 27), *[status(2, 12, 26)] * 2), HeadJump(3_500_000, 12, 12)),
+    ],
+    ids=["in its run", "after it"],
+)
+def test_a_head_that_gives_two_numbers_is_not_sure_of_its_number(lines: list[str], report: Observation) -> None:
+    head = CammeghHead(SLINGSHOT, lambda ns: ns // 1_000)
+    seen: list[Observation] = []
+    for half_s, line in enumerate((status(2), status(3), status(4), *lines)):
+        seen += head.receive(f"{line}\r\n".encode(), half_s * 500_000_000)
+    assert [one for one in seen if isinstance(one, HeadNumber | HeadJump)][-1] == report
 
 
 async def test_polls_do_not_pile_up_while_there_is_no_line() -> None:
