@@ -194,6 +194,14 @@ def test_what_a_restored_wheel_reports_as_lost_is_noticed_at_the_first_message(w
     assert watched.after_s("lost", began_s) == 0.0
 
 
+def test_what_waits_behind_a_commit_whose_answer_was_lost_is_not_asked_for_again(watched: Watched) -> None:
+    for leaf in COUP:
+        watched.collected.take(*says(watched.wheel, leaf, is_true=True), watched.now_s)
+    watched.store.add(watched.collected.records(2))
+    watched.renew()
+    assert [each.seq for each in watched.collected.pending] == watched.wheel.seqs[-4:]
+
+
 def rewrite(watched: Watched, first_seq: int, last_seq: int) -> None:
     """As the owner of the database: other numbers in these records, each with its own hash and a true signature."""
     execute = watched.sql.execute
