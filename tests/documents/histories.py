@@ -228,13 +228,17 @@ def settles() -> list[Row]:
     add("a void leaves it in prison",
         [["prison", "p", 5, at[1]], ["stored", 2, gives_a_back], ["stored", 3, opens_b], ["stored", 4, result(5, "B")]],
         (4, "p", "pay"))  # fmt: skip
-    add("in prison: one is changed in time, one late, and one is taken back",
-        [*(["prison", name, 5, at[0]] for name in "pqr"), *stake("p", 6, at[2]), *stake("q", 6, at[5]),
-         *stake("r", None, at[2]), ["stored", 2, result(6)]],
-        (10, "p", "pay"), (10, "q", "pay nothing"), (10, "r", "give back"))  # fmt: skip
-    add("not taken back from prison, for bets are closed",
-        [["prison", "p", 5, at[1]], ["stored", 2, _table(bets="closed")], *stake("p", None, at[2]),
-         ["stored", 3, result(5)]], (4, "p", "refused"), (5, "p", "pay"))  # fmt: skip
+    add("in prison none is changed or taken back",
+        [["prison", "p", 5, at[1]], ["prison", "q", 5, at[1]], *stake("p", 6, at[2]), *stake("q", None, at[2]),
+         ["stored", 2, result(5)]],
+        (4, "p", "refused"), (6, "q", "refused"), (7, "p", "pay"), (7, "q", "pay"))  # fmt: skip
+    add("a person decides, and the next result settles it no more",
+        [*in_time, ["stored", 2, _of("result", number=5)], *stake("a", None, at[2]), ["stored", 3, result(5)]],
+        (3, "a", "person"), (5, "a", "refused"))  # fmt: skip
+    add("changed in time and then taken back late; changed and taken back in time",
+        [*in_time, *stake("b", 5, at[1]), *stake("a", 6, at[2]), *stake("a", None, at[5]), *stake("b", 6, at[4]),
+         *stake("b", None, at[4]), ["stored", 2, result(6)]],
+        (13, "a", "pay"), (13, "b", "give back"))  # fmt: skip
 
     add("a gap in a table of this coup: a person settles the stakes from before it, in prison too",
         [["prison", "p", 5, at[1]], *in_time, a_after_gap, *stake("b", 5, at[2]), *stake("a", None, at[2]),

@@ -106,8 +106,9 @@ class Money(Stakes):
         super().__init__()
         self.checked = dict[str, str | None]()  # the coup for which the three rules held
         # What was written of each stake: on which coup (none: it is in prison), when, and the number (none: taken
-        # back). Nothing is left of a stake that is settled.
+        # back).
         self.written = dict[str, list[tuple[str | None, str, int | None]]]()
+        self.settled_names = set[str]()
 
     def finds_of(self, what: str, *more: Any) -> dict[str, str]:
         """What becomes of stakes by this event."""
@@ -119,9 +120,10 @@ class Money(Stakes):
             self.checked[name] = coup_id if self.finds(coup_id) == "take" else None
         elif what == "writes":
             name, number, at = more
-            if (on := self.checked.pop(name)) is None or self.written.get(name) == []:
+            on, written = self.checked.pop(name), self.written.setdefault(name, [])
+            if on is None or name in self.settled_names or (written and written[0][0] is None):
                 return {name: "refused"}
-            self.written.setdefault(name, []).append((on, at, number))
+            written.append((on, at, number))
         else:
             self.happens(what, *more)
             if what == "stored":
@@ -134,9 +136,11 @@ class Money(Stakes):
             name: None if "gap" in message or (is_verdict and on == message["coup_id"]) else on
             for name, on in self.checked.items()
         }
-        found = {name: self.becomes(message, self.written[name]) for name in self.written if self.written[name]}
-        self.written |= {name: [] for name, what in found.items() if what}
-        return {name: what for name, what in found.items() if what}
+        open_now = {name: written for name, written in self.written.items() if written}
+        found = {name: what for name, written in open_now.items() if (what := self.becomes(message, written))}
+        self.written |= {name: [] for name in found}
+        self.settled_names |= found.keys()
+        return found
 
     def becomes(self, message: dict[str, Any], written: list[tuple[str | None, str, int | None]]) -> str:
         """What a message does to a stake; nothing if it leaves it as it is."""
