@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import tomllib
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -76,9 +75,8 @@ def _configuration(places: Places, values: dict[str, Any]) -> SetupStep:
     """Return the step for the configuration. A file with the same values stays: people write comments, and the comments
     of setup are others in another version."""
     text, found = file_of(places.name, values), places.computer.read(places.configuration)
-    with suppress(ValueError):  # it may be no TOML
-        if found is not None and tomllib.loads(found.decode()) == tomllib.loads(text.decode()):
-            text = found
+    if found is not None and tomllib.loads(found.decode()) == tomllib.loads(text.decode()):
+        text = found
     put = Put(places.configuration, 0o640, lambda: text, "wheeld")
     otherwise = Text("setup leaves it as it is: correct it by hand, or move it away and set up again")
     return steps.text(places.computer, put, Text("the configuration"), otherwise)
