@@ -202,6 +202,20 @@ def test_what_waits_behind_a_commit_whose_answer_was_lost_is_not_asked_for_again
     assert [each.seq for each in watched.collected.pending] == watched.wheel.seqs[-4:]
 
 
+def test_a_lease_that_is_kept_asks_for_nothing(watched: Watched) -> None:
+    order = watched.collected.order
+    watched.renew()
+    assert watched.collected.order is order
+
+
+def test_a_checkpoint_that_comes_before_its_records_waits_for_them(watched: Watched) -> None:
+    sent = [says(watched.wheel, leaf, is_true=True) for leaf in COUP]
+    watched.hear(("notice", sealed(watched.wheel)))
+    watched.hear(*sent)
+    (size,) = watched.sql.execute("select max(size) from house.checkpoint").fetchone() or (None,)
+    assert size == len(watched.wheel.sent)
+
+
 def rewrite(watched: Watched, first_seq: int, last_seq: int) -> None:
     """As the owner of the database: other numbers in these records, each with its own hash and a true signature."""
     execute = watched.sql.execute
