@@ -165,6 +165,9 @@ def test_keys_are_written_and_read_as_other_logs_do() -> None:
     line = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
     verifier = Verifier.read(line)
     assert (str(verifier), verifier.use, verifier.name) == (line, LOG, "PeterNeumann")
+    with_plus = Verifier("a", b"\xfb" * 32, LOG)
+    assert str(with_plus).count("+") > 2
+    assert Verifier.read(str(with_plus)) == with_plus
     for wrong in ("", "a+b", "a+00000000+!!", line.replace("c74f", "c74e"), "a+00000000+AA=="):
         with pytest.raises(NoteError):
             Verifier.read(wrong)
