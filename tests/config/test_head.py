@@ -61,6 +61,10 @@ def test_sensors_report_what_they_are_there_for_and_the_head_the_rest() -> None:
             with_line("head", "writable = false", with_line("head", "bare_number = false", ALONE)),
             "head.writable: is false, but a Mercury 360 needs a command that sets its extended mode",
         ),
+        (
+            with_line("head", "poll = true", with_line("head", "silence_s_max = 1.0", ALONE)),
+            "head.silence_s_max: 1 s is not longer than two polls",
+        ),
         (ALONE.replace("socket://10.0.0.7:4001", "foo://x:1"), "head.port: begins with foo://, which is not known"),
         (ALONE.replace("10.0.0.7:4001", "10.0.0.7"), "head.port: has no host, or no port"),
         (ALONE.replace("10.0.0.7:4001", "10.0.0.7:99999"), "head.port: is not an address"),
