@@ -65,10 +65,6 @@ HINTS = (
     ),
     ("is marked as a test", translatable("give --test to read a bench table's messages")),
     ("has no mark of a test", translatable("leave --test out: this table is live")),
-    (
-        "the wheel reports that its last message is",
-        translatable("if no message came before this one, --from-seq is too high: give a lower number"),
-    ),
     ("access list refuses", translatable("this user cannot read this table: check SITE/TABLE and `wheeld acl`")),
 )
 """Pairs: a part of an error text, and what to do about it. The texts are from the system, OpenSSL or the broker. The

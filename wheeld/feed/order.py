@@ -166,8 +166,8 @@ class Order:
         elif self._rolled_back != (self.seq, last):
             self._rolled_back = (self.seq, last)
             why = (
-                f"the program has this message, but the wheel reports that its last message is {last}: the wheel's "
-                "journal was replaced or cut"
+                f"the wheel reports that its last message is {last}: this number is too high, or the wheel's journal "
+                "was replaced or cut"
             )
             raise FeedError("rolled_back", self.seq, why)
 
