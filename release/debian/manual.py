@@ -55,7 +55,7 @@ def man_page(whole: argparse.ArgumentParser, *, about: str, version: str, date: 
         *_paragraphs(whole.description),
         ".SH OPTIONS",
         *_options(whole),
-        ".SH COMMANDS",
+        *([".SH COMMANDS"] if _groups(whole) else []),
         *(line for command in commands(whole)[1:] for line in _section(command)),
         *([".SH EXAMPLES", *_verbatim(examples)] if examples else []),
         *([".SH EXIT STATUS", *_verbatim(exits)] if exits else []),
@@ -117,9 +117,9 @@ def _help(action: argparse.Action) -> str:
 
 def _epilog(parser: argparse.ArgumentParser) -> tuple[str, str]:
     """Return the examples and the exit codes, each without its heading."""
-    examples, _, exits = (parser.epilog or "").partition("exit codes:\n")
+    examples, _, exits = (parser.epilog or "").partition("exit codes:")
     _, found, examples = examples.partition("examples:\n")
-    return (examples.rstrip() if found else ""), exits.rstrip()
+    return (examples.rstrip() if found else ""), exits.strip()
 
 
 def _paragraphs(text: str | None) -> Iterator[str]:

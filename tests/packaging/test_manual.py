@@ -13,9 +13,10 @@ import pytest
 
 import hw_sim.cli
 import wheeld.cli.parser
+import wheeld_report.cli
 from release.debian.manual import commands, completion, man_page
 
-PARSERS = [wheeld.cli.parser.parser, hw_sim.cli.parser]
+PARSERS = [wheeld.cli.parser.parser, hw_sim.cli.parser, wheeld_report.cli.parser]
 
 
 def page(parser: argparse.ArgumentParser) -> str:
@@ -46,6 +47,13 @@ def test_groff_finds_no_fault_in_the_page(parser: Callable[[], argparse.Argument
     command = ["groff", "-man", "-Tutf8", "-wall", "-z"]
     done = subprocess.run(command, input=page(parser()), capture_output=True, text=True, timeout=60, check=True)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_no_heading_of_the_page_is_empty(parser: Callable[[], argparse.ArgumentParser]) -> None:
+    text = page(parser())
+    assert re.findall(r"^\.SH .*\n(?=\.SH )", text, re.MULTILINE) == []
+    assert "exit codes:" not in text, "they are under their own heading"
 
 
 def test_what_roff_would_read_as_its_own_is_text() -> None:
