@@ -192,7 +192,7 @@ def connected() -> Iterator[Text]:
             named = {"port": port.device, "number": holder[0], "command": holder[1]}
             yield Text("{port}: process {number} uses this port ({command})", named)
     if not ports:
-        yield Text("no serial port: is the board plugged in?")
+        yield Text("no serial port: a sensor board that is plugged in has one")
     for chip in sorted(DEVICES.glob("gpiochip*")):
         yield Text("GPIO chip {chip}", {"chip": str(chip)})
 
