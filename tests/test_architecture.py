@@ -97,7 +97,14 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/cli": _all_but("hw_sim", "wheeld_house", "wheeld_report"),
     "wheeld_report": _only(*SHARED, "wheeld.journal", "wheeld.screen", "wheeld_report"),
     "wheeld_report/cli.py": _only(
-        *SHARED, "wheeld.cli.main", "wheeld.config", "wheeld.exits", "wheeld.screen", "wheeld_report"
+        *SHARED,
+        "wheeld.cli.journal",
+        "wheeld.cli.main",
+        "wheeld.config",
+        "wheeld.exits",
+        "wheeld.journal",
+        "wheeld.screen",
+        "wheeld_report",
     ),
     "wheeld/feed": _only("wheeld.feed", "wheeld.mqtt"),
     "wheeld/mqtt": _only("wheeld.mqtt"),

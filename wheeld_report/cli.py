@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
+from wheeld.cli.journal import judge
 from wheeld.cli.main import carried_out
 from wheeld.config.instance import journal_of
 from wheeld.core.catalogue import Catalogue
 from wheeld.exits import Exit
+from wheeld.journal.database import Database
+from wheeld.journal.reader import JournalReader
 from wheeld.screen.locale import LANGUAGES, language_here
 
 ABOUT = """\
@@ -62,23 +66,30 @@ def report(options: argparse.Namespace) -> Exit:
     from wheeld_report.page import BENCH, page, verdict  # noqa: PLC0415
     from wheeld_report.reading import wheels  # noqa: PLC0415
 
-    found = wheels([journal_of(name) for name in options.journals], range(options.since, options.until))
+    files = [journal_of(name) for name in options.journals]
+    found = wheels(files, range(options.since, options.until))
     if not any(wheel.coups or wheel.voids for wheel in found):
         sys.stderr.write("wheeld-report: there is no coup in that time in these journals\n")
         return Exit.NO_INPUT
+    code = max(_judged(file, options) for file in files)
     say = Catalogue(options.language)
     reports = [health(wheel, say) for wheel in found]
     text = msgspec.json.format(msgspec.json.encode(reports)).decode() + "\n" if options.json else page(reports, say)
     if options.output is None:
         sys.stdout.write(text)
-        return Exit.OK
+        return code
     options.output.write_text(text, encoding="utf-8")
     for each in reports:
         bench = f", {say.say(BENCH)}" if each.test else ""
         sys.stdout.write(f"{each.site}/{each.table}{bench}: {verdict(each, say)}\n")
         for finding in each.findings:
             sys.stdout.write(f"  {finding.said}. {finding.action}\n")
-    return Exit.OK
+    return code
+
+
+def _judged(file: Path, options: argparse.Namespace) -> Exit:
+    with closing(JournalReader(Database(file, read_only=True))) as journal:
+        return judge(journal, file, options)
 
 
 def instant(text: str) -> int:

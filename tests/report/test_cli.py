@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,20 @@ def test_json_goes_to_standard_output_and_holds_the_figures(
     (finding,) = found["findings"]
     assert (finding["code"], finding["found"]) == ("sensor_misses", True)
     assert finding["said"].startswith("le faisceau 2 : la bille manquée ")
+
+
+def test_a_journal_that_was_edited_is_said_to_be_so(
+    journals: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edited, out = tmp_path / "edited.sqlite", tmp_path / "report.html"
+    edited.write_bytes(journals["fine"].read_bytes())
+    with closing(sqlite3.connect(edited)) as database, database:
+        database.execute("UPDATE messages SET at_utc_us = at_utc_us + 1 WHERE id = 9")
+    assert main([str(journals["misses"]), str(edited), "-o", str(out), "--language", "en"]) == Exit.BAD_DATA
+    said = capsys.readouterr()
+    assert f"{edited}: the journal is NOT as it was written, do not rely on what it says: record" in said.err
+    assert str(journals["misses"]) not in said.err
+    assert out.exists()
 
 
 def test_a_time_without_coups_is_said(journals: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -239,7 +239,7 @@ def show(options: argparse.Namespace) -> Exit:
         with _reading(options.file) as journal:
             for line in recalled(journal, options.last, options.language):
                 _say(line)
-            return _judge(journal, options)
+            return judge(journal, options.file, options)
     is_found = False
     with _reading(options.file) as journal:
         # Event records belong to no coup and not to the feed.
@@ -259,7 +259,7 @@ def show(options: argparse.Namespace) -> Exit:
         for _, event in events:
             _print_event(event, options)
         coups = journal.coups()
-        judged = _judge(journal, options)
+        judged = judge(journal, options.file, options)
     if options.coup is not None and not is_found:
         why = Text("there is no such message about coup {coup}", {"coup": options.coup})
         return judged or fail(_of_file(options, why, _known(coups)), Exit.NO_INPUT, options)
@@ -283,7 +283,7 @@ def export(options: argparse.Namespace) -> Exit:
     with _reading(options.file) as journal:
         evidence = journal.evidence(options.coup)
         coups, pruning = journal.coups(), journal.pruning(options.coup)
-        judged = _judge(journal, options)
+        judged = judge(journal, options.file, options)
     if evidence is None:
         if pruning is not None:
             removal = {"at": to_text(pruning.at_utc_us), "why": pruning.why}
@@ -301,14 +301,14 @@ def export(options: argparse.Namespace) -> Exit:
     return judged
 
 
-def _judge(journal: JournalReader, options: argparse.Namespace) -> Exit:
-    """Verify the journal. If it has a fault, print that its contents are not reliable."""
+def judge(journal: JournalReader, file: Path, options: argparse.Namespace) -> Exit:
+    """Verify the journal in `file`. If it has a fault, print that its contents are not reliable."""
     faults = verify_journal(journal).faults
     if not faults:
         return Exit.OK
     why = Text(
         "{file}: the journal is NOT as it was written, do not rely on what it says: {fault}",
-        {"file": str(options.file), "fault": faults[0]},
+        {"file": str(file), "fault": faults[0]},
     )
     return fail(why, Exit.BAD_DATA, options)
 
