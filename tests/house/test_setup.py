@@ -368,9 +368,11 @@ def test_a_computer_with_the_broker_of_a_house_is_no_cabinet_s(house: BareHouse)
 
 def test_a_house_and_a_wheel_with_a_broker_elsewhere_share_a_computer(house: BareHouse) -> None:
     first(house)
-    before, password = house.tree(), house.root.parent / "password"
-    password.write_text("x")
-    elsewhere = ("--broker", "mqtt.example", "--username", "x", "--password-file", str(password))
+    before, password, authority = house.tree(), house.root.parent / "password", house.root.parent / "authority"
+    for given in (password, authority):
+        given.write_text("x")
+    login = ("--username", "x", "--password-file", str(password), "--ca-file", str(authority))
+    elsewhere = ("--broker", "mqtt.example", *login)
     wheel.set_up(wheel.BareComputer(house.root), "campione-03", *wheel.REAL, *elsewhere)
     after = house.tree()
     assert {name: after[name] for name in before} == before
