@@ -231,7 +231,8 @@ class SimTable:
         assert self._stay is not None, "no ball lies in a pocket"
         self.keep_turning()
         turns_s = (count + 1) / (ROTOR_LEAST_REV_S / 2)
-        seen = self.world.sightings(self._stay, self.now_s, self.now_s + turns_s)
+        while len(seen := self.world.sightings(self._stay, self.now_s, self.now_s + turns_s)) < count:
+            self.spin_rotor()  # it would stop before
         self.now_s = seen[count - 1][0]
 
     def wait_between_sightings(self) -> None:

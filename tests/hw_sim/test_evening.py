@@ -385,6 +385,18 @@ def test_a_good_push_suits_the_track(
         assert all(run.end_s - run.t_s >= seconds for run in runs)
 
 
+def test_the_rotor_turns_until_the_ball_was_seen_as_often_as_asked() -> None:
+    """A rotor that was fast once, and is nearly too slow for a table, would stop before."""
+    table = SimTable(WheelLayout("campione", "roulette", 37, (0.0, 90.0), (0.0,)), random.Random(1), 0)
+    table.now_s = table.world.rotor.order(table.now_s, 0.4, 0.2)
+    while table.world.rotor.speed_at(table.now_s + 1) > table_module.ROTOR_LEAST_REV_S:
+        table.now_s += 1
+    since_s = table.now_s
+    table.put_ball_in(0)
+    table.wait_for_sightings(4)
+    assert len(table.world.sightings(table.world.stays[-1], since_s, table.now_s + 0.001)) >= 4
+
+
 def test_no_push_is_harder_than_a_hands() -> None:
     """Nor for ever without a run, on a track where no ball runs as long as asked."""
     layout = WheelLayout("campione", "roulette", 37, (0.0, 90.0), (0.0,))
