@@ -15,16 +15,16 @@ from hw_sim.cli import parser as simulator_parser
 from release.debian.fetch import fetch, unpack
 from release.debian.package import (
     RELEASES,
+    REPORT,
+    SIMULATOR,
     Build,
     control,
     control_house,
-    control_report,
-    control_simulator,
+    control_own,
     debian_version,
     lay_out,
     lay_out_house,
-    lay_out_report,
-    lay_out_simulator,
+    lay_out_own,
     pack,
 )
 from wheeld.cli.parser import parser as wheeld_parser
@@ -79,10 +79,10 @@ def _make(build: Build, options: argparse.Namespace, work: Path) -> list[Path]:
     unpack(options.wheel, inside)
     lay_out(root, build, wheeld_parser(), fetched)
     unpack(options.simulator, simulator / "usr/lib/wheeld-sim")
-    lay_out_simulator(simulator, build, simulator_parser())
+    lay_out_own(simulator, build, simulator_parser(), SIMULATOR)
     report = work / "wheeld-report"
     unpack(options.report, report / "usr/lib/wheeld-report")
-    lay_out_report(report, build, report_parser())
+    lay_out_own(report, build, report_parser(), REPORT)
     house, more = work / "wheeld-house", work / "more"
     more.mkdir()
     asked = _asked(build.tree / "house/pyproject.toml", HOUSE_EXTRAS)
@@ -97,8 +97,8 @@ def _make(build: Build, options: argparse.Namespace, work: Path) -> list[Path]:
     return [
         pack(root, control(build, options.architecture, fetched), build, options.out),
         pack(house, control_house(build, options.architecture, of_house), build, options.out),
-        pack(simulator, control_simulator(build), build, options.out),
-        pack(report, control_report(build), build, options.out),
+        pack(simulator, control_own(build, SIMULATOR), build, options.out),
+        pack(report, control_own(build, REPORT), build, options.out),
     ]
 
 

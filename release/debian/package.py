@@ -20,12 +20,33 @@ from release.debian.manual import completion, man_page
 FILES = Path(__file__).parent / "files"
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
 WHEELD = "controller of a real roulette wheel: sensors to verdicts"
-SIMULATOR = "simulated roulette wheel for wheeld"
-REPORT = "health of roulette wheels, from the journals of wheeld"
 HOUSE = "every record of many roulette wheels in PostgreSQL, checked"
 PACKAGES = {"wheeld": "wheeld", "hw-sim": "wheeld-sim"} | {name: name for name in ("wheeld-house", "wheeld-report")}
 """The package of each command."""
 HOUSE_UNITS = ("wheeld-house-collect.service", "wheeld-house-page.service", "wheeld-house-stamp.service")
+
+
+class OwnPackage(NamedTuple):
+    """A package beside `wheeld` that has only Python files of our own inside. `about`: its description in one line."""
+
+    name: str
+    about: str
+    needs: tuple[str, ...] = ()
+    suggests: str = ""
+    units: tuple[str, ...] = ()
+
+
+SIMULATOR = OwnPackage(
+    "wheeld-sim",
+    "simulated roulette wheel for wheeld",
+    suggests="python3-rich, python3-matplotlib",
+    units=("wheeld-sim@.service",),
+)
+REPORT = OwnPackage(
+    "wheeld-report",
+    "health of roulette wheels, from the journals of wheeld",
+    needs=("python3-matplotlib", "python3-numpy", "python3-scipy"),
+)
 
 
 class Release(NamedTuple):
@@ -105,17 +126,12 @@ def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: 
     _write(documents / "copyright", _copyright(fetched.parts))
 
 
-def lay_out_simulator(root: Path, build: Build, parser: argparse.ArgumentParser) -> None:
-    """Lay out all files of `wheeld-sim`, except the Python files."""
-    copy(build.tree / "systemd/wheeld-sim@.service", root / "usr/lib/systemd/system/wheeld-sim@.service")
-    _program(root, build, parser, SIMULATOR)
-    _write(root / "usr/share/doc/wheeld-sim/copyright", _copyright([]))
-
-
-def lay_out_report(root: Path, build: Build, parser: argparse.ArgumentParser) -> None:
-    """Lay out all files of `wheeld-report`, except the Python files."""
-    _program(root, build, parser, REPORT)
-    _write(root / "usr/share/doc/wheeld-report/copyright", _copyright([]))
+def lay_out_own(root: Path, build: Build, parser: argparse.ArgumentParser, package: OwnPackage) -> None:
+    """Lay out all files of `package`, except the Python files."""
+    for unit in package.units:
+        copy(build.tree / "systemd" / unit, root / "usr/lib/systemd/system" / unit)
+    _program(root, build, parser, package.about)
+    _write(root / "usr/share/doc" / package.name / "copyright", _copyright([]))
 
 
 def lay_out_house(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: Fetched) -> None:
@@ -192,28 +208,16 @@ def control(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]
     }
 
 
-def control_simulator(build: Build) -> dict[str, str]:
-    """Return the fields of `wheeld-sim`, without its size."""
+def control_own(build: Build, package: OwnPackage) -> dict[str, str]:
+    """Return the fields of `package`, without its size."""
     return {
-        "Package": "wheeld-sim",
+        "Package": package.name,
         "Version": build.version,
         "Architecture": "all",
-        "Depends": f"python3, wheeld (= {build.version})",
-        "Suggests": "python3-rich, python3-matplotlib",
+        "Depends": ", ".join(("python3", f"wheeld (= {build.version})", *package.needs)),
+        **({"Suggests": package.suggests} if package.suggests else {}),
         **_same(build),
-        "Description": _description(SIMULATOR, FILES / "wheeld-sim.description"),
-    }
-
-
-def control_report(build: Build) -> dict[str, str]:
-    """Return the fields of `wheeld-report`, without its size."""
-    return {
-        "Package": "wheeld-report",
-        "Version": build.version,
-        "Architecture": "all",
-        "Depends": f"python3, wheeld (= {build.version}), python3-matplotlib, python3-numpy, python3-scipy",
-        **_same(build),
-        "Description": _description(REPORT, FILES / "wheeld-report.description"),
+        "Description": _description(package.about, FILES / f"{package.name}.description"),
     }
 
 

@@ -22,14 +22,14 @@ from release.debian.fetch import Fetched, Part, Target, fetch, unpack
 from release.debian.package import (
     FILES,
     RELEASES,
+    REPORT,
+    SIMULATOR,
     Build,
     control,
-    control_report,
-    control_simulator,
+    control_own,
     debian_version,
     lay_out,
-    lay_out_report,
-    lay_out_simulator,
+    lay_out_own,
     pack,
 )
 from tests.setup.bench import SIMULATED, BareComputer, set_up
@@ -240,12 +240,12 @@ def made(directory: Path) -> tuple[Path, Path]:
     build = Build(ROOT, "bookworm", "0.9~rc1+deb12", 1_700_000_000, "The makers <makers@casino.example>")
     root, simulator, report = directory / "root", directory / "simulator", directory / "report"
     lay_out(root, build, wheeld.cli.parser.parser(), fetched())
-    lay_out_simulator(simulator, build, hw_sim.cli.parser())
+    lay_out_own(simulator, build, hw_sim.cli.parser(), SIMULATOR)
     packages = directory / "packages"
     whole = pack(root, control(build, "amd64", fetched()), build, packages)
-    lay_out_report(report, build, wheeld_report.cli.parser())
-    pack(report, control_report(build), build, packages)
-    return whole, pack(simulator, control_simulator(build), build, packages)
+    lay_out_own(report, build, wheeld_report.cli.parser(), REPORT)
+    pack(report, control_own(build, REPORT), build, packages)
+    return whole, pack(simulator, control_own(build, SIMULATOR), build, packages)
 
 
 def asked(*command: str | Path) -> str:
