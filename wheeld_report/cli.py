@@ -71,7 +71,10 @@ def report(options: argparse.Namespace) -> Exit:
     if not any(wheel.coups or wheel.voids for wheel in found):
         sys.stderr.write("wheeld-report: there is no coup in that time in these journals\n")
         return Exit.NO_INPUT
-    code = max(_judged(file, options) for file in files)
+    code = Exit.OK
+    for file in files:
+        with closing(JournalReader(Database(file, read_only=True))) as journal:
+            code = max(code, judge(journal, file, options))
     say = Catalogue(options.language)
     reports = [health(wheel, say) for wheel in found]
     text = msgspec.json.format(msgspec.json.encode(reports)).decode() + "\n" if options.json else page(reports, say)
@@ -85,11 +88,6 @@ def report(options: argparse.Namespace) -> Exit:
         for finding in each.findings:
             sys.stdout.write(f"  {finding.said}. {finding.action}\n")
     return code
-
-
-def _judged(file: Path, options: argparse.Namespace) -> Exit:
-    with closing(JournalReader(Database(file, read_only=True))) as journal:
-        return judge(journal, file, options)
 
 
 def instant(text: str) -> int:
